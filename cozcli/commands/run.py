@@ -240,6 +240,10 @@ def _run_series(
         if ending is None:
             raise
         _say(messages.run.series_interrupted(series.runs))
+    except CozError as error:  # it cannot be started again
+        if ending is None:
+            raise
+        print_warnings([error.problem])
     except OSError as error:  # the program has removed the profile
         if ending is None:
             raise
@@ -292,8 +296,8 @@ def _run_once(
 ) -> Ending:
     """One of several runs; they differ in their random choices, and in what they know of `earlier` ones."""
     process = launch.process
-    service, environment = process.begin(number)
     beginning = output.path.stat().st_size
+    service, environment = process.begin(number)
     if number > 0 and process.settings is not None and process.settings.companions:
         environment = {**environment, **earlier.variables()}
     ending = run_program(launch.program, launch.arguments, environment, service, live, launch.end_after)

@@ -29,11 +29,16 @@ class Helper:
     def __init__(self, path: Path, debuginfod: bool = False, functions: bool = False) -> None:
         """`debuginfod`, `functions`: tables are made with these options; the former is for points, too."""
         self.path = path
+        self._options = debuginfod, functions
         self._search = ["--debuginfod"] if debuginfod else []
         self._build = ["build", *self._search, *(["--functions"] if functions else [])]
         self._running: subprocess.Popen[bytes] | None = None
         self._stopped = False
         self._lock = threading.Lock()
+
+    def another(self) -> Helper:
+        """With the same options, and not stopped."""
+        return Helper(self.path, *self._options)
 
     def build(self, binary: str, scope: Iterable[str] | None = None) -> tuple[int, dict[str, Any]]:
         """Status and answer of `build`. `scope`: patterns; then its field `scope` has that answer.

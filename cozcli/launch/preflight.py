@@ -63,6 +63,8 @@ def check_program(path: Path) -> ElfFile:
     Raises:
         CozError: a script, no ELF file, of another architecture, Go, static, for musl, or with privileges.
     """
+    if any(character in str(path) for character in "\n\t"):
+        raise CozError(messages.program.path_unusable(str(path)))
     try:
         elf = read_elf(path)
         script = None if elf else read_shebang(path)

@@ -106,8 +106,15 @@ def run_program(
     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     awaited = _AWAITED | {signal.SIGTSTP} if live is not None and live.row is not None else _AWAITED
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, awaited)
-    failure, failure_out = os.pipe2(os.O_CLOEXEC)
-    process = os.fork()
+    try:
+        failure, failure_out = os.pipe2(os.O_CLOEXEC)
+        process = os.fork()
+    except OSError as error:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        if service is not None:
+            service.close()
+        reason = reason_of(error)
+        raise CozError(messages.program.exec_failed(str(program), reason), STATUS_NOT_EXECUTABLE) from None
     if process == 0:
         try:
             signal.signal(signal.SIGCHLD, child_actions or signal.SIG_DFL)
@@ -127,19 +134,19 @@ def run_program(
     try:
         if service is not None:
             service.start()
-        reason = _what_kept_it(failure, live.row if live is not None else None)
-        if live is not None and not reason:
+        kept = _what_kept_it(failure, live.row if live is not None else None)
+        if live is not None and not kept:
             live.start()
         ending = _wait(process, live.row if live is not None else None, end_after, service)
         if service is not None:
             service.close()
-        if live is not None and not reason:
+        if live is not None and not kept:
             live.close()
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    if reason:
-        text = os.strerror(int(reason))
-        raise CozError(messages.program.exec_failed(str(program), text), STATUS_NOT_EXECUTABLE)
+    if kept:
+        reason = os.strerror(int(kept))
+        raise CozError(messages.program.exec_failed(str(program), reason), STATUS_NOT_EXECUTABLE)
     return ending
 
 
@@ -228,7 +235,8 @@ def _is_in_our_group(process: int) -> bool:
 
 
 def _send(process: int, number: int) -> None:
-    with contextlib.suppress(ProcessLookupError):  # one that is not our child may be gone
+    # One that is not our child may be gone; another user's (sudo) goes on.
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         os.kill(process, number)
 
 

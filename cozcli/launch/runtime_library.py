@@ -36,7 +36,7 @@ def find_installation() -> Installation:
     for root in roots:
         for library, helper in _LAYOUTS:
             found = Installation(root / library, root / helper)
-            if found.library.is_file() and found.helper.is_file():
+            if os.path.isfile(found.library) and os.path.isfile(found.helper):
                 # LD_PRELOAD is a list separated by colons or spaces, without any quoting.
                 if any(c in str(found.library) for c in ": \t\n"):
                     raise CozError(messages.libraries.library_path_unusable(str(found.library)))

@@ -26,6 +26,8 @@ FRUITLESS_RUNS = 5
 FRUITLESS_WITHOUT_VISIT, FRUITLESS = 10.0, 30.0
 #: How far it is is said so often, in seconds: a hundred short runs are no hundred lines.
 SAID_EVERY = 10.0
+#: The analysis is begun again where its process died (for lack of memory, say), but not for ever.
+MAX_DEATHS = 2
 
 
 class Goal(NamedTuple):
@@ -51,7 +53,9 @@ class RunSeries:
             CozError: --until needs packages which are not there.
         """
         self._goal = goal
+        self._profile = profile
         self.runs = 0
+        self._deaths = 0
         self._analyst = _start_analyst(profile) if goal.until is not None else None
         self._begin = time.monotonic()
         self._said = 0.0
@@ -86,11 +90,17 @@ class RunSeries:
             return False, messages.run.series_broken_off(self.runs, ending.status, ending.signal)
         spent = time.monotonic() - self._begin
         half, in_order = self._measure()
+        is_blind = self._deaths == MAX_DEATHS
+        if is_blind:
+            self._deaths, self._goal = 0, self._goal._replace(until=None)
         reached = (
             (self._goal.repeat is not None and self.runs >= self._goal.repeat)
             or (self._goal.duration is not None and spent >= self._goal.duration)
             or (half is not None and self._goal.until is not None and half <= self._goal.until and in_order)
         )
+        if is_blind:
+            goes_on = not reached and not self._goal.is_single
+            return goes_on, messages.run.series_unjudged(str(self._profile), goes_on)
         self._yield.look()
         if not reached and self.runs >= FRUITLESS_RUNS and self._yield.is_none_after(spent):
             return False, messages.run.series_fruitless(self.runs, spent, self._yield.visits)
@@ -109,8 +119,10 @@ class RunSeries:
             return None, False
         self._analyst.ask()
         leaders = self._analyst.answer(wait=True)
-        if leaders is None:
+        if leaders is None:  # the process has ended
+            self._deaths += 1
             return None, False
+        self._deaths = 0
         return leaders.precision, leaders.is_in_order(self._goal.until)
 
 

@@ -57,7 +57,7 @@ class TableService:
         """
         import socket  # which most runs need not wait for
 
-        self._helper = helper
+        self._helper = helper.another()  # close() stops it for good, and there may be other runs
         self._later = later
         self._warn = warn
         self._matched = {

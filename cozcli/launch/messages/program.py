@@ -34,6 +34,13 @@ def program_unreadable(path: str, reason: str) -> Problem:
     )
 
 
+def path_unusable(path: str) -> Problem:
+    """The runtime is told of programs in lines and columns."""
+    return Problem(
+        f"{path} cannot be profiled, since its path has a tab or the end of a line in it.", "rename it."
+    )
+
+
 def program_is_script(path: str, interpreter: str) -> Problem:
     """A script instead of a binary."""
     return Problem(

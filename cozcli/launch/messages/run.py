@@ -161,6 +161,16 @@ def series_broken_off(runs: int, status: int, signal: int) -> Problem:
     )
 
 
+def series_unjudged(profile: str, goes_on: bool) -> Problem:
+    """The analysis died again and again. `goes_on`: there is another goal."""
+    what = "they end by --repeat or --duration alone" if goes_on else "the program is not run again"
+    return Problem(
+        f"the analysis that says when runs may end (--until) ended twice without an answer; {what}. What "
+        "was measured is kept.",
+        f"to see why: coz report {profile}",
+    )
+
+
 def series_fruitless(runs: int, spent: float, visits: int) -> Problem:
     """Further runs would bring nothing, either."""
     why = "" if visits else " or visited a progress point"

@@ -223,6 +223,29 @@ def test_one_process_answers_again_and_again_and_a_dead_one_is_replaced(tmp_path
         analyst.close()
 
 
+@pytest.mark.parametrize("duration", [None, 3600.0])
+def test_an_analysis_that_dies_again_and_again_is_given_up(tmp_path: Path, duration: float | None) -> None:
+    series = RunSeries(Goal(duration=duration, until=0.01), profile_of(tmp_path, 1))
+    analyst = series._analyst
+    assert analyst is not None
+    answer = analyst.answer
+
+    def killed(wait: bool) -> Leaders | None:
+        assert analyst._process is not None
+        analyst._process.kill()
+        return answer(wait)
+
+    analyst.answer = killed  # type: ignore[method-assign]
+    assert series.wants_another(Ending())[0]
+    another, told = series.wants_another(Ending())
+    assert another is (duration is not None)
+    assert isinstance(told, Problem)
+    assert "ended twice without an answer" in told.text
+    another, told = series.wants_another(Ending())
+    assert isinstance(told, str)
+    series.close()
+
+
 def test_missing_packages_are_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """An interpreter without the analysis's packages refuses --until before the program starts."""
     interpreter = tmp_path / "python"

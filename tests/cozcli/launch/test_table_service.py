@@ -185,6 +185,14 @@ def test_after_nonsense_the_program_finds_nobody(world: Fixture) -> None:
     with_program(world.service(LIBRARIES), use)
 
 
+def test_another_run_has_a_service_like_the_first(world: Fixture) -> None:
+    for _ in range(2):
+        service = world.service(LIBRARIES)
+        assert service.answer(b"table\t1\t/lib/a.so") == b"1\t/cache/t"
+        service.close()
+    assert world.said == []
+
+
 def test_a_slow_helper_is_ended_with_the_program(world: Fixture) -> None:
     world.answers(delay=60)
     started = time.monotonic()
