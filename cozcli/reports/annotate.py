@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cozcli.analysis.input.locations import place_of
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
 from cozcli.reports.base import CALLED_FROM, REGION, common_directory, waits_of
@@ -19,26 +20,24 @@ class AnnotateReport:
 
     def render(self, analysis: Analysis) -> str:
         """The rows; empty if nothing is certain."""
-        rows = (f"{line_of(result)}: note: {text}" for result, text in notes(analysis))
+        rows = (f"{path}:{line}: note: {text}" for _, (path, line), text in notes(analysis))
         return "".join(f"{printable(row)}\n" for row in rows)
 
 
-def notes(analysis: Analysis) -> Iterator[tuple[LineResult, str]]:
-    """Each line and progress point whose effect is certain, in order of rank, with a sentence."""
+def notes(analysis: Analysis) -> Iterator[tuple[LineResult, tuple[str, int], str]]:
+    """Each line and progress point whose effect is certain, in order of rank: path, number and a sentence."""
     prefix = common_directory([result.location for result in analysis.results])
     point = point_naming(analysis, prefix)
     for result in analysis.results:
-        if line_of(result) and result.significant and result.is_trusted:
-            yield result, _note(result, point(result))
+        place = _place(result)
+        if place and result.significant and result.is_trusted:
+            yield result, place, _note(result, point(result))
 
 
-def line_of(result: LineResult) -> str:
-    """FILE:LINE of a result on a line (under a caller, or one that waits, too); empty for anything else."""
+def _place(result: LineResult) -> tuple[str, int] | None:
+    """Of a result on a line (under a caller, or one that waits, too)."""
     line = waits_of(result.location.partition(CALLED_FROM)[0])[1]
-    path, _, number = line.rpartition(":")
-    # No file has that many lines, and int() refuses other digits and very long numbers.
-    is_line = path != "" and number.isascii() and number.isdigit() and len(number) < 9
-    return line if is_line and not line.startswith(REGION) else ""
+    return None if line.startswith(REGION) else place_of(line)
 
 
 def _note(result: LineResult, point: str) -> str:

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from cozcli.analysis.input.locations import CALLED_FROM, LOCK, WAIT
+from cozcli.analysis.input.locations import CALLED_FROM, LOCK, WAIT, place_of
 
 #: Lines shown before and after a line; characters of a line; bytes of a file; characters of all excerpts.
 AROUND, MAX_LENGTH, MAX_BYTES, MAX_TEXT = 7, 240, 16_000_000, 200_000
@@ -54,20 +54,12 @@ def read_sources(locations: Iterable[str], newest_runs: Sequence[int]) -> dict[s
     return sources
 
 
-def place_of(location: str) -> tuple[str, int] | None:
-    """Path and number of FILE:LINE; None of anything else."""
-    path, _, line = location.rpartition(":")
-    # No file has that many lines, and int() refuses very long numbers.
-    is_line = path.startswith("/") and line.isascii() and line.isdigit() and len(line) < 9
-    return (path, int(line)) if is_line else None
-
-
 def read_source(path: str) -> tuple[list[str], int] | None:
     """The lines of a source file, and when it was written; None if it is none that may be read."""
     try:
         # What a link points to must be source, too; and a pipe must not make us wait.
         real = os.path.realpath(path)
-        if not _is_source(path) or not _is_source(real):
+        if not path.startswith("/") or not _is_source(path) or not _is_source(real):
             return None
         with open(os.open(real, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             status = os.fstat(file.fileno())

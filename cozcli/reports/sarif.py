@@ -11,7 +11,7 @@ from urllib.parse import quote
 from cozcli import __version__
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
-from cozcli.reports.annotate import line_of, notes
+from cozcli.reports.annotate import notes
 
 SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 #: What a result is an instance of, by the sign of its slope.
@@ -31,25 +31,28 @@ class SarifReport:
         """One JSON document."""
         rules = [{"id": name, "shortDescription": {"text": text}} for name, text in RULES.items()]
         driver = {"name": "coz", "version": __version__, "rules": rules}
-        results = [_result(result, text) for result, text in notes(analysis)]
+        results = [_result(*note) for note in notes(analysis)]
         run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
         return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2) + "\n"
 
 
-def _result(result: LineResult, text: str) -> dict[str, Any]:
-    path, _, line = line_of(result).rpartition(":")
-    place = {"artifactLocation": _artifact(path), "region": {"startLine": int(line)}}
+def _result(result: LineResult, place: tuple[str, int], text: str) -> dict[str, Any]:
+    path, line = place
+    physical = {"artifactLocation": _artifact(path), "region": {"startLine": line}}
     return {
         "ruleId": "faster-line-pays" if result.slope > 0 else "faster-line-costs",
         "level": "note",
         "message": {"text": printable(text)},
-        "locations": [{"physicalLocation": place}],
+        "locations": [{"physicalLocation": physical}],
         "properties": {"point": result.point, "slope": round(result.slope, 4)},
     }
 
 
 def _artifact(path: str) -> dict[str, str]:
-    here = Path.cwd()
+    try:
+        here = Path.cwd()
+    except FileNotFoundError:  # it has been removed
+        return {"uri": "file://" + _quoted(Path(os.path.normpath(path)))}
     whole = Path(os.path.normpath(here / path))
     if whole.is_relative_to(here):
         return {"uri": _quoted(whole.relative_to(here)), "uriBaseId": "%SRCROOT%"}

@@ -9,10 +9,11 @@ import itertools
 from dataclasses import dataclass
 from typing import ClassVar
 
+from cozcli.analysis.input.locations import place_of
 from cozcli.analysis.result import Analysis
 from cozcli.messages import printable
 from cozcli.reports.base import CALLED_FROM, waits_of
-from cozcli.reports.page_sources import place_of, read_source
+from cozcli.reports.page_sources import read_source
 
 #: Of how many lines, and how many others around each.
 MAX_EXCERPTS, AROUND = 3, 2

@@ -49,6 +49,14 @@ def line_number(location: str) -> int:
     return int(digits) if digits.isascii() and digits.isdigit() else 0
 
 
+def place_of(location: str) -> tuple[str, int] | None:
+    """Path and number of FILE:LINE; None of anything else."""
+    path, _, number = location.rpartition(":")
+    # No file has that many lines, and int() refuses other digits and very long numbers.
+    is_line = path != "" and number.isascii() and number.isdigit() and len(number) < 9
+    return (path, int(number)) if is_line else None
+
+
 def matches_line(pattern: str, location: str, function: str) -> bool:
     """Does a user's pattern name this line?
 

@@ -275,7 +275,7 @@ def test_reports_name_the_load_of_a_result() -> None:
     assert "| done (load 25%) |" in markdown
     rows = list(csv.DictReader(io.StringIO(table)))
     assert {row["arrival_speedup"] for row in rows} == {"0", str(MS)}
-    ((_, note),) = notes(analysis)
+    ((_, _, note),) = notes(analysis)
     assert "done (load 25%)" in note
 
 
