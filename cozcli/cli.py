@@ -112,6 +112,8 @@ def parse(arguments: Sequence[str], program: Sequence[str] = ()) -> argparse.Nam
     options.config, options.from_config = path, from_file
     if "accept_others" in options:
         options.accept_others(options, unknown)  # they are for another command
+    elif unknown and "files" in options and not any(word.startswith("-") for word in unknown):
+        options.files = [*options.files, *unknown]  # argparse takes those before an option only
     elif unknown:
         options.parser.error(_unknown(unknown, options.parser))
     return options

@@ -72,9 +72,7 @@ def replacing(target: Path) -> Iterator[Path]:
         if not stat.S_ISREG(target.lstat().st_mode):
             # A device or a folder cannot be replaced.
             raise OSError(0, "it is not a regular file")
-    handle, name = tempfile.mkstemp(
-        dir=target.parent, prefix=f".{target.name[:100]}.", suffix=f".tmp{target.suffix[:100]}"
-    )
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=".coz-", suffix=f".tmp{target.suffix[:30]}")
     try:
         os.fchmod(handle, 0o666 & ~_umask())
         os.close(handle)

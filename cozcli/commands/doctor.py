@@ -77,7 +77,7 @@ def execute(options: argparse.Namespace) -> int:
 def _render(findings: Sequence[Finding], with_program: bool) -> str:
     terminal = sys.stdout.isatty()
     colours = terminal and not os.environ.get("NO_COLOR")
-    width = min(shutil.get_terminal_size().columns, 120) if terminal else _PLAIN_WIDTH
+    width = max(40, min(shutil.get_terminal_size().columns, 120)) if terminal else _PLAIN_WIDTH
     lines = []
     for finding in findings:
         level = f"{finding.level:8}"

@@ -74,7 +74,7 @@ def execute(options: argparse.Namespace) -> int:
     output = Path(options.output)
     if output.suffix.lower() not in SUFFIXES:
         raise CozError(messages.unknown_picture_format(options.output))
-    if output.is_dir():
+    if os.path.isdir(output):  # Path's own method fails where a folder may not be searched
         raise CozError(cannot_write(options.output, "it is a directory"))
     shared.require_packages(*PACKAGES, "matplotlib")
     if drawer := drawer_of(options.files or [shared.DEFAULT_PROFILE]):

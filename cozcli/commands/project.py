@@ -97,18 +97,14 @@ def find_file(start: Path | None) -> Path | None:
 def _program(
     parser: argparse.ArgumentParser, arguments: Sequence[str], program: Sequence[str]
 ) -> Path | None:
-    # `coz lines PROGRAM` and `coz doctor PROGRAM` have it without dashes.
-    name = (
-        program[0]
-        if program
-        else arguments[-1]
-        if len(arguments) > 1 and parser.prog.split()[-1] != TABLE
-        else ""
-    )
-    if not name:
+    words = program
+    if not words and parser.prog.split()[-1] != TABLE:
+        # `coz lines PROGRAM` and `coz doctor PROGRAM` have it without dashes.
+        words = parser.parse_known_args(arguments[1:])[0].words
+    if not words:
         return None
     try:
-        return find_program(name).parent
+        return find_program(words[0]).parent
     except CozError:  # the command itself says so
         return None
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -127,7 +128,8 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
         verdict = check_threshold(threshold, analysis.results)
         if verdict.result is not None and verdict.point is not None:
             status = STATUS_EXCEEDED
-            print(f"coz: {printable(_excess(verdict, analysis))}", file=sys.stderr)
+            with contextlib.suppress(OSError):  # nobody reads it; the status says it, too
+                print(f"coz: {printable(_excess(verdict, analysis))}", file=sys.stderr)
         elif verdict.unfit and verdict.looked_at == verdict.unfit:
             shared.print_warnings([messages.threshold_without_data(threshold.text)])
         elif verdict.is_beyond_curves:

@@ -32,7 +32,7 @@ def check_picture(path: str) -> None:
     """
     if Path(path).suffix.lower() not in plot.SUFFIXES:
         raise CozError(messages.unknown_picture_format(path))
-    if Path(path).is_dir() or not os.access(Path(path).absolute().parent, os.W_OK):
+    if os.path.isdir(path) or not os.access(Path(path).absolute().parent, os.W_OK):
         raise CozError(cannot_write(path, "the folder does not allow it, or it is a directory"))
     shared.require_packages("matplotlib")
 
@@ -45,7 +45,7 @@ def check_page(path: str) -> None:
     """
     shared.require_packages("matplotlib")
     file = Path(path)
-    if file.is_dir() or not file.absolute().parent.is_dir():
+    if os.path.isdir(file) or not os.path.isdir(file.absolute().parent):
         raise CozError(cannot_write(path, "its folder is not there, or it is a directory"))
     try:
         check_overwriting(file, force=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def _find(name: str) -> tuple[Path, list[Finding]]:
     try:
         return find_program(name), []
     except CozError as error:
-        if "/" in name or not Path(name).is_file():
+        if "/" in name or not os.path.isfile(name):
             raise
         try:
             program = find_program(f"./{name}")

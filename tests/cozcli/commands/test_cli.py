@@ -14,6 +14,7 @@ import pytest
 from in_fork import coz
 from synthetic import Line, Model, to_bytes
 
+from cozcli.cli import parse
 from cozcli.messages import duration, significant
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -285,15 +286,40 @@ def test_a_full_disk_is_an_error_of_its_own(profile: Path) -> None:
     assert done.stderr.startswith("coz: error: standard output cannot be written (No space left")
 
 
-def test_a_gate_holds_though_nobody_reads_on(profile: Path) -> None:
+@pytest.mark.parametrize("both", [False, True])
+def test_a_gate_holds_though_nobody_reads_on(profile: Path, both: bool) -> None:
     reader, writer = os.pipe()
     os.close(reader)
     command = [sys.executable, "-m", "cozcli", "report", "--json", "--fail-if", "a.c:1 > 1%"]
-    done = subprocess.run(
-        command, cwd=profile, stdout=writer, stderr=subprocess.PIPE, env=in_tree(), check=False
-    )
+    complaints = writer if both else subprocess.PIPE
+    done = subprocess.run(command, cwd=profile, stdout=writer, stderr=complaints, env=in_tree(), check=False)
     os.close(writer)
     assert done.returncode == 1, done.stderr
+
+
+def test_a_removed_folder_is_no_crash(profile: Path, tmp_path: Path) -> None:
+    here = tmp_path / "removed"
+    command = f"mkdir {here}; cd {here}; rmdir {here}; {sys.executable} -m cozcli report --sarif "
+    done = subprocess.run(
+        ["bash", "-c", command + str(profile / "profile.coz")],
+        env=in_tree(),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "file:///" in done.stdout
+
+
+def test_files_may_stand_on_both_sides_of_an_option() -> None:
+    assert parse(["report", "a.coz", "--json", "b.coz"]).files == ["a.coz", "b.coz"]
+    assert parse(["merge", "a.coz", "-o", "all.coz", "b.coz"]).files == ["a.coz", "b.coz"]
+
+
+def test_a_picture_that_may_not_be_written_is_refused(profile: Path) -> None:
+    done = coz("plot", "-o", "x" * 300 + ".png", cwd=profile)
+    assert done.returncode == 2
+    assert "cannot be written" in done.stderr
 
 
 def in_tree() -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from argparse import Namespace
 from pathlib import Path
 
 import pytest
@@ -73,6 +74,12 @@ def test_other_commands_take_what_they_have_in_common(project: Path) -> None:
     assert parse(["report"]).config is None
 
 
+def behind(program: Path) -> list[Namespace]:
+    """The program is not the last word."""
+    lines = (["lines", str(program), "--json"], ["lines", str(program), "--line", "find"])
+    return [parse(words) for words in (*lines, ["doctor", str(program), "-s", "src"])]
+
+
 def test_else_it_is_looked_for_beside_the_program(
     project: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -81,7 +88,7 @@ def test_else_it_is_looked_for_beside_the_program(
     shutil.copy("/bin/true", program)
     monkeypatch.chdir(elsewhere)
     assert parse(["run"]).config is None
-    for options in (parse(["run"], [str(program), "x"]), parse(["lines", str(program)])):
+    for options in (parse(["run"], [str(program), "x"]), parse(["lines", str(program)]), *behind(program)):
         assert options.config == project / "coz.toml"
 
 
