@@ -101,7 +101,7 @@ class CaseStudy:
         """By functions, if the first profile was by lines; and of changed locks alone."""
         if self.study.predicts_by == "functions":
             self._coz("functions", ("--granularity", "function"))
-        locks = [change.target for change in self.study.changes if change.lock]
+        locks = dict.fromkeys(change.target for change in self.study.changes if change.lock)
         if locks:
             self._coz("locks", tuple(word for lock in locks for word in ("--fixed-lock", lock)))
 

@@ -48,5 +48,12 @@ STUDY = Study(
             target="sqlite3.c:27779",
             lock=True,
         ),
+        Change(
+            name="nobody_waits",
+            patch="nobody_waits.diff",
+            what="each thread has a mutex of its own in place of this one (26 lines)",
+            target="sqlite3.c:27779",
+            lock=True,
+        ),
     ),
 )
