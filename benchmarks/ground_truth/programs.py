@@ -122,6 +122,7 @@ PROGRAMS = (
     Program("mutex_long"),
     Program("mutex_short"),
     Program("barrier_phases"),
+    Program("std_barrier"),
     Program("equal_shares"),
     Program("second_bottleneck"),
     Program("condvar_handoff"),
