@@ -331,12 +331,11 @@ void ThreadDelays::pause(Nanoseconds due) noexcept {
   const bool counts_cost = state_.queue_waits.any();
   const Nanoseconds ran = counts_cost ? environment_.processor_time() : 0;
   const Nanoseconds start = environment_.now();
-  const bool was_held = state_.timer_held.load(std::memory_order_relaxed);  // in a wait, or a call
   hold_timer();
   state_.pausing.store(true, std::memory_order_relaxed);
   state_.clock.paused(due, environment_.sleep_until(start + due) - start);
   state_.pausing.store(false, std::memory_order_relaxed);
-  if (!was_held) release_timer();
+  if (!state_.blocked.load(std::memory_order_relaxed)) release_timer();
   if (counts_cost) {
     state_.pause_cost.fetch_add(environment_.processor_time() - ran, std::memory_order_relaxed);
   }

@@ -30,8 +30,7 @@ class KernelCall {
   }
   ~KernelCall() {
     if (thread_ == nullptr) return;
-    // The call that a handler has interrupted needs it held, too.
-    if (thread_->delay.has_timer && !was_in_call_) hold_timer(false);
+    if (thread_->delay.has_timer) hold_timer(false);
     thread_->kernel_call_frame = outer_frame_;
     thread_->is_in_kernel_call.store(was_in_call_, std::memory_order_relaxed);
     if (thread_->missed_ticks.load(std::memory_order_relaxed) > 0) {
