@@ -112,11 +112,17 @@ def parse(arguments: Sequence[str], program: Sequence[str] = ()) -> argparse.Nam
     options.config, options.from_config = path, from_file
     if "accept_others" in options:
         options.accept_others(options, unknown)  # they are for another command
-    elif unknown and "files" in options and not any(word.startswith("-") for word in unknown):
+    elif unknown and _are_files(unknown, options):
         options.files = [*options.files, *unknown]  # argparse takes those before an option only
     elif unknown:
         options.parser.error(_unknown(unknown, options.parser))
     return options
+
+
+def _are_files(words: Sequence[str], options: argparse.Namespace) -> bool:
+    """Not behind `coz view --compare`, where a second profile may be meant to be compared, too."""
+    is_clear = "files" in options and not getattr(options, "compare", None)
+    return is_clear and not any(word.startswith("-") for word in words)
 
 
 def _unknown(words: Sequence[str], parser: argparse.ArgumentParser) -> str:

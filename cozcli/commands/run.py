@@ -243,7 +243,7 @@ def _run_series(
     except CozError as error:  # it cannot be started again
         if ending is None:
             raise
-        print_warnings([error.problem])
+        print_warnings([messages.run.series_not_started(error.problem)])
     except OSError as error:  # the program has removed the profile
         if ending is None:
             raise

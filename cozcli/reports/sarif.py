@@ -52,7 +52,8 @@ def _artifact(path: str) -> dict[str, str]:
     try:
         here = Path.cwd()
     except FileNotFoundError:  # it has been removed
-        return {"uri": "file://" + _quoted(Path(os.path.normpath(path)))}
+        whole = Path(os.path.normpath(path))
+        return {"uri": ("file://" if whole.is_absolute() else "") + _quoted(whole)}
     whole = Path(os.path.normpath(here / path))
     if whole.is_relative_to(here):
         return {"uri": _quoted(whole.relative_to(here)), "uriBaseId": "%SRCROOT%"}

@@ -16,7 +16,7 @@
 namespace coz {
 namespace {
 
-enum class Role { kClient, kServer };
+using Role = LooseEnds::End;
 
 std::uintptr_t object_of_port(std::uint16_t port) noexcept {
   return port * std::uintptr_t{0xe7037ed1a0b428db};
@@ -77,12 +77,12 @@ void add(int socket, const SocketAddress& peer, Role role) noexcept {
   if (files.is(socket, own)) return;
   files.expect(socket, own);
   LooseEnds& ends = session->shared.loose_ends;
-  const auto other = ends.meet(*connection, own);
+  const auto other = ends.meet(*connection, own, role);
   if (!other) return;
   if (session->shared.tree.is_on()) pair_sockets(session->shared, own, *other);
   const int partner = files.find(*other);
   if (partner < 0 || inode_of(partner) != *other) return;
-  ends.leave(*connection, own);
+  ends.leave(*connection, own, role);
   files.connect(socket, own, partner);
   files.connect(partner, *other, socket);
 }

@@ -25,7 +25,7 @@
 namespace coz {
 namespace {
 
-// Lines or functions of modules that are loaded later: 128 MB of address space, for several times
+// Lines or functions of modules that are loaded later: 256 MB of address space, for several times
 // as many lines as the biggest programs have.
 constexpr std::uint32_t kLaterTargets = 1U << 24;
 

@@ -3,8 +3,7 @@
 // the line, the other has waited through, so it need never pause.
 //
 // Prints how often a round it gave up the processor in waiting more than the once that waiting
-// needs; where waiting is spinning ("spin-lock", "yield"), how often it was held up in what it did
-// next.
+// needs; where it spins ("spin-lock", "yield"), how often it was held up in what it did next.
 #include <coz.h>
 #include <poll.h>
 #include <pthread.h>
@@ -117,10 +116,10 @@ void read_pipe() {
   if (read(ends[0], &byte, 1) != 1) abort();
 }
 
-template <int family>
+template <int family, bool named = false>
 void make_connection() {
   if (ends[0] >= 0) return;
-  ends[1] = loopback_of(family).connect_to(family == AF_UNIX);
+  ends[1] = loopback_of(family).connect_to(named);
   ends[0] = loopback_of(family).accept_one();
   watch(ends[0]);
 }
@@ -285,6 +284,7 @@ const Means kMeans[] = {
      }},
     by_accepting<AF_INET>("tcp-accept"),
     {"unix", make_connection<AF_UNIX>, send_byte, receive_byte},
+    {"unix-named", make_connection<AF_UNIX, true>, send_byte, receive_byte},
     by_accepting<AF_UNIX>("unix-accept"),
     {"signalfd",
      [] {

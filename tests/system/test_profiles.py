@@ -155,7 +155,7 @@ HANDED_OVER_BY = [
     "pipe-select", "socketpair", "tcp-epoll", "unix-accept",
     *other_calls("timedlock", "clocklock", "c11-mutex", "rwlock-writers", "rwlock-timed",
                  "c11-condition", "semaphore-timed", "yield", "eventfd-functions", "eventfd-poll",
-                 "pipe", "pipe-epoll", "tcp", "tcp-accept", "unix"),
+                 "pipe", "pipe-epoll", "tcp", "tcp-accept", "unix", "unix-named"),
 ]  # fmt: skip
 
 

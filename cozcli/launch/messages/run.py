@@ -161,9 +161,15 @@ def series_broken_off(runs: int, status: int, signal: int) -> Problem:
     )
 
 
+def series_not_started(problem: Problem) -> Problem:
+    """A later run could not be started."""
+    return Problem(f"{problem.text} The program is not run again; what was measured is kept.", problem.hint)
+
+
 def series_unjudged(profile: str, goes_on: bool) -> Problem:
     """The analysis died again and again. `goes_on`: there is another goal."""
-    what = "they end by --repeat or --duration alone" if goes_on else "the program is not run again"
+    goal = "from now on --repeat or --duration alone ends them"
+    what = goal if goes_on else "the program is not run again"
     return Problem(
         f"the analysis that says when runs may end (--until) ended twice without an answer; {what}. What "
         "was measured is kept.",

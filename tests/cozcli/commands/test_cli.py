@@ -314,6 +314,8 @@ def test_a_removed_folder_is_no_crash(profile: Path, tmp_path: Path) -> None:
 def test_files_may_stand_on_both_sides_of_an_option() -> None:
     assert parse(["report", "a.coz", "--json", "b.coz"]).files == ["a.coz", "b.coz"]
     assert parse(["merge", "a.coz", "-o", "all.coz", "b.coz"]).files == ["a.coz", "b.coz"]
+    with pytest.raises(SystemExit):
+        parse(["view", "a.coz", "--compare", "b.coz", "c.coz"])
 
 
 def test_a_picture_that_may_not_be_written_is_refused(profile: Path) -> None:

@@ -214,8 +214,9 @@ TEST_CASE("a table that nobody has used for 60 days goes when another is stored"
   TableCache cache;
   REQUIRE(cache.open(folder / "cache") == nullptr);
   const timespec now = file_clock();
+  // Empty, since the kernel may note it, too, when bytes are read.
   const auto store = [&](const std::string& name, int days_unused) {
-    REQUIRE(cache.store(name, "bytes", now) == nullptr);
+    REQUIRE(cache.store(name, "", now) == nullptr);
     const timespec times[2] = {{now.tv_sec - days_unused * 86400, 0}, now};
     REQUIRE(utimensat(AT_FDCWD, cache.path_of(name).c_str(), times, 0) == 0);
   };
@@ -224,7 +225,7 @@ TEST_CASE("a table that nobody has used for 60 days goes when another is stored"
   store("unused.coztable", 61);
   store("unused.txt", 61);
   store("read.cozlayout", 61);
-  CHECK(cache.read("read.cozlayout", {}).size() == 5);
+  CHECK(cache.read("read.cozlayout", {}).empty());
   store("another.coztable", 0);
   CHECK(files_in(folder / "cache") == 5);
   CHECK(access(cache.path_of("unused.coztable").c_str(), F_OK) != 0);
