@@ -10,11 +10,12 @@ from cozcli.doctor import messages
 from cozcli.doctor.finding import OK, PROBLEM, WARNING, Finding, of_problem
 from cozcli.doctor.machine import SANITIZERS
 from cozcli.errors import CozError, Problem
+from cozcli.launch import messages as launch_messages
 from cozcli.launch.elf import NAMES_WITHIN, contains_any
 from cozcli.launch.helper import Helper
 from cozcli.launch.libraries import loaded_libraries
 from cozcli.launch.line_tables import LineTables, NoLinesError, Scope, build_tables
-from cozcli.launch.preflight import SANITIZER_NAMES, check_program, find_program
+from cozcli.launch.preflight import SANITIZER_NAMES, check_program, find_program, has_static_openmp
 
 #: Names that the macros look up, in coz.h of this Coz and of the classic one.
 POINT_NAMES = (b"_coz_get_point\0", b"_coz_get_counter\0")
@@ -33,6 +34,7 @@ def examine_program(name: str, helper: Helper, scope: Scope) -> list[Finding]:
     findings = [*aside, of_problem(OK, "program", messages.program_fits(str(program)))]
     findings += [of_problem(WARNING, "libraries", problem) for problem in problems]
     findings += _sanitizers(program, libraries)
+    findings += _openmp(program)
     try:
         tables = build_tables(helper, program, elf.interpreter, scope)
     except NoLinesError as error:
@@ -82,6 +84,12 @@ def _points(binaries: Sequence[str]) -> Finding:
         return of_problem(OK, "progress points", messages.has_macros())
     has_regions = any(contains_any(Path(binary), (REGION_NAME,)) for binary in binaries)
     return of_problem(WARNING, "progress points", messages.no_macros(has_regions))
+
+
+def _openmp(program: Path) -> list[Finding]:
+    if not has_static_openmp(program):
+        return []
+    return [of_problem(WARNING, "OpenMP", launch_messages.program.static_openmp(str(program)))]
 
 
 def _sanitizers(program: Path, libraries: Sequence[str]) -> list[Finding]:

@@ -92,6 +92,11 @@ def check_program(path: Path) -> ElfFile:
     return elf
 
 
+def has_static_openmp(path: Path) -> bool:
+    """Is libgomp part of it, so that its calls are not intercepted? By a text of its messages."""
+    return contains_any(path, (b"\nlibgomp: ",), NAMES_WITHIN)
+
+
 def refuse_sanitized(path: Path) -> None:
     """Refuse what a sanitizer's runtime is to be the first in: it ends the program, or sees the profiler's.
 

@@ -17,6 +17,7 @@ from cozcli.launch.fixed_targets import FixedTarget, Wanted
 from cozcli.launch.helper import Helper
 from cozcli.launch.line_tables import LineTables, Scope, build_tables, in_scope_at_start
 from cozcli.launch.points import WantedPoints, place_points
+from cozcli.launch.preflight import has_static_openmp
 from cozcli.launch.table_service import Later, TableService
 
 if TYPE_CHECKING:
@@ -88,6 +89,8 @@ class Preparation:
         options = self._options
         helper = Helper(self._helper, options.debuginfod, self.scope.functions)
         tables = self._build_tables(helper, program, interpreter)
+        if has_static_openmp(program):
+            tables.warnings.append(messages.program.static_openmp(str(program)))
         by_name = options.fixed_region or options.fixed_wait or options.fixed_lock
         fixed = tables.select(self._wanted) if self._wanted or not by_name else []
         # Lines that are yet to come are known by the user's names for them.

@@ -96,6 +96,15 @@ def sanitized_binary(path: str) -> Problem:
     )
 
 
+def static_openmp(path: str) -> Problem:
+    """libgomp.a: waits are futex calls of its own."""
+    return Problem(
+        f"GCC's OpenMP library is linked statically into {path}: who wakes whom in it is not seen, and "
+        "effects come out too small.",
+        "link it dynamically (-fopenmp, without -static or libgomp.a).",
+    )
+
+
 def privileged_binary(path: str) -> Problem:
     """setuid, setgid or capabilities."""
     return Problem(

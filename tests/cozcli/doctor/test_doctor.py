@@ -121,6 +121,10 @@ MAIN = "int main(void) { return 0; }\n"
 MARKED = f'#include "{ROOT}/include/coz.h"\nint main(void) {{ COZ_PROGRESS; return 0; }}\n'
 
 
+#: With libgomp.a.
+OPENMP = ("-g", "-Wl,-u,GOMP_parallel", "-Wl,-Bstatic", "-lgomp", "-Wl,-Bdynamic", "-lpthread", "-ldl")
+
+
 @pytest.mark.parametrize(
     ("source", "options", "expected"),
     [
@@ -128,6 +132,7 @@ MARKED = f'#include "{ROOT}/include/coz.h"\nint main(void) {{ COZ_PROGRESS; retu
         (MAIN, ("-g",), {"program": OK, "debug information": OK, "progress points": WARNING}),
         (MAIN, (), {"program": OK, "debug information": PROBLEM, "progress points": WARNING}),
         (MAIN, ("-g", "-static"), {"program": PROBLEM}),
+        (MAIN, OPENMP, {"program": OK, "OpenMP": WARNING, "debug information": OK}),
         (MAIN, ("-g", "-fsanitize=address"), {"program": OK, "sanitizers": PROBLEM, "debug information": OK}),
     ],
 )
