@@ -27,8 +27,8 @@ class SocketAddress {
   bool is_unix() const noexcept { return address_.any.sa_family == AF_UNIX; }
   // Of a Unix socket: whether it has a name, in the file system or an abstract one.
   bool has_name() const noexcept { return is_unix() && size_ > offsetof(sockaddr_un, sun_path); }
-  // Of the name as it was given, which both ends of a connection see. In the file system, others may
-  // have it later. nullopt: no name.
+  // Of the name as it was given, which both ends of a connection see. In the file system, others
+  // may have it later. nullopt: no name.
   std::optional<std::uint32_t> name_hash() const noexcept;
   // What the name leads to: the same for all names of one file. nullopt: to nothing.
   std::optional<std::uint64_t> place() const noexcept;

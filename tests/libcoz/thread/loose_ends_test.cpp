@@ -42,7 +42,8 @@ TEST_CASE("many connections to one port may be made before they are accepted") {
       const std::uint32_t raw = (port & 0xffU) << 8U | port >> 8U;  // in network order
       return std::min(raw, server) << 16U | std::max(raw, server);
     };
-    for (std::uint32_t client = 0; client < 100; ++client) ends.meet(ports_of(client), client + 1, kClient);
+    for (std::uint32_t client = 0; client < 100; ++client)
+      ends.meet(ports_of(client), client + 1, kClient);
     int found = 0;
     for (std::uint32_t client = 0; client < 100; ++client) {
       const auto met = ends.meet(ports_of(client), client + 1001, kServer);
