@@ -51,7 +51,7 @@ STUDY = Study(
         Change(
             name="nobody_waits",
             patch="nobody_waits.diff",
-            what="each thread has a mutex of its own in its place, and counts for itself (17 lines)",
+            what="a mutex and counters for each thread, in place of shared ones (17 lines)",
             target="sqlite3.c:27779",
             lock=True,
         ),
