@@ -65,11 +65,16 @@ class ThreadClock {
   // Returns how long the thread has to pause now, after using up what it overslept before. Pauses
   // of at most `threshold` are not worth a system call; the thread keeps owing them.
   Nanoseconds pause_due(Nanoseconds global, Nanoseconds threshold) noexcept {
+    use_excess(global);
+    const Nanoseconds due = global - local();
+    return due > threshold ? due : 0;
+  }
+
+  // What the thread overslept before serves what it owes now.
+  void use_excess(Nanoseconds global) noexcept {
     const Nanoseconds used = std::clamp<Nanoseconds>(global - local(), 0, excess_);
     excess_ -= used;
     set_local(local() + used);
-    const Nanoseconds due = global - local();
-    return due > threshold ? due : 0;
   }
 
   // The thread has paused for `slept`, where `due` was asked for. What it overslept serves later

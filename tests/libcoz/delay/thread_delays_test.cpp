@@ -219,6 +219,27 @@ TEST_CASE("what is too little for a pause stays owed") {
   CHECK(a.local() == 24 * kMicrosecond);
 }
 
+TEST_CASE("before a call, too, what is too little for a pause waits, or uses what was overslept") {
+  World world;
+  Thread a(world, 1);
+  world.global.raise_to(6 * kMicrosecond);
+  a.delays.settle();
+  CHECK(sleeps == 0);
+  CHECK(a.local() == 0);
+  overshoot = 10 * kMicrosecond;
+  world.global.raise_to(kDelay);
+  a.delays.settle();
+  CHECK(sleeps == 1);
+  CHECK(a.local() == kDelay);
+  world.global.raise_to(kDelay + 8 * kMicrosecond);
+  a.delays.settle();
+  CHECK(a.local() == kDelay + 8 * kMicrosecond);
+  world.global.raise_to(kDelay + 16 * kMicrosecond);
+  a.delays.settle();
+  CHECK(a.local() == kDelay + 10 * kMicrosecond);
+  CHECK(sleeps == 1);
+}
+
 TEST_CASE("samples during a thread's own pause are charged before it goes on") {
   static Thread* sleeper = nullptr;
   World world;
