@@ -64,11 +64,10 @@ int main(int argc, char** argv) {
 
   std::vector<Server> servers(static_cast<std::size_t>(threads));
   std::vector<std::thread> running;
+  for (auto& server : servers) server.log = log;
   const auto start = std::chrono::steady_clock::now();
   for (int i = 0; i < threads; ++i) {
-    auto& server = servers[static_cast<std::size_t>(i)];
-    server.log = log;
-    running.emplace_back([&server, i] { server.serve(i); });
+    running.emplace_back([&server = servers[static_cast<std::size_t>(i)], i] { server.serve(i); });
   }
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
   stop = true;

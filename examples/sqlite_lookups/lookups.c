@@ -22,11 +22,11 @@
 static double end_time;
 static const char* path;
 static int rounds = 1;
-static sqlite3* shared;
 
 struct reader {
   pthread_t thread;
   unsigned int number;
+  sqlite3* connection;
   unsigned long rows;
   unsigned int sum;
 };
@@ -78,7 +78,7 @@ static unsigned int add(const unsigned char* data, unsigned int sum) {
 
 static void* read_rows(void* argument) {
   struct reader* reader = argument;
-  sqlite3* connection = shared;
+  sqlite3* connection = reader->connection;
   sqlite3_stmt* look_up;
   unsigned int random = 12345u + reader->number;
   unsigned char data[SIZE];
@@ -111,9 +111,10 @@ int main(int argc, char** argv) {
   path = argv[1];
   sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* threads would wait for its lock, too */
   make_database();
-  shared = open_connection();
 
   static struct reader readers[MAX_THREADS];
+  sqlite3* shared = open_connection();
+  for (int i = 0; i < threads; i++) readers[i].connection = shared;
   const double begin = now();
   end_time = begin + seconds;
   for (int i = 0; i < threads; i++) {
@@ -128,7 +129,11 @@ int main(int argc, char** argv) {
     sum ^= readers[i].sum;
   }
   printf("%lu rows in %.3f s by %d threads, checksum %08x\n", rows, now() - begin, threads, sum);
-  sqlite3_close(shared);
+  for (int i = 0; i < threads; i++) {
+    if (i == 0 || readers[i].connection != readers[0].connection) {
+      sqlite3_close(readers[i].connection);
+    }
+  }
   unlink(path);
   return 0;
 }

@@ -50,7 +50,7 @@ STUDY = Study(
         Change(
             name="own_connection",
             patch="own_connection.diff",
-            what="each thread has a connection of its own (1 line)",
+            what="each thread has a connection of its own (+1 −2 lines)",
             target="sqlite3.c:27779",
             lock=True,
         ),

@@ -116,6 +116,9 @@ class ThreadDelays {
 
   // Pays all that the thread owes: before it takes a lock, so that it does not pause with others
   // waiting for it, and before it wakes another thread.
+  //
+  // Where waits for a lock are charged, threads owe a little at every call. A baseline, in which
+  // nobody does, must not be faster for that.
   void settle() noexcept {
     if (!has_charges()) {
       const Nanoseconds global = global_now();
@@ -186,9 +189,8 @@ class ThreadDelays {
   }
 
   // The thread has settled, having served `local`, yielded its processor, and got it back after
-  // `lasted`. Loops that wait by yielding call it often; where another thread runs on their core,
-  // one yield lasts for long. Does not end a code segment: a loop may call it a thousand times in
-  // one wait.
+  // `lasted`: long where another thread runs on its core. Does not end a code segment: a loop may
+  // call it a thousand times in one wait.
   void after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept;
 
   // False in a signal handler that interrupted another call: do not call after_blocking() then.
@@ -330,16 +332,13 @@ class ThreadDelays {
     bool was_busy_;
   };
 
-  // Whether there is anything to charge before the thread can tell what it owes. Checked without
-  // excluding the handler, since every unlock comes here; a sample during the check is then handled
-  // as if it came right after.
+  // Whether there is anything to charge. Checked without excluding the handler, since every unlock
+  // comes here; a sample during the check is then handled as if it came right after.
   bool has_charges() const noexcept {
     return state_.busy.load(std::memory_order_relaxed) ||
            state_.blocked.load(std::memory_order_relaxed) ||
            state_.deferred.load(std::memory_order_relaxed) != 0 || !state_.smoother.is_idle();
   }
-  // Where waits for a lock are charged, threads owe a little at almost every call. Were that slow,
-  // a baseline, in which nobody owes anything, would be faster than all other windows.
   void use_excess(Nanoseconds global) noexcept {
     if (state_.clock.excess() == 0) return;
     const Exclusive exclusive(state_);
@@ -349,8 +348,8 @@ class ThreadDelays {
   // G, with what has accrued to threads that run selected targets or wait in them.
   Nanoseconds global_now() const noexcept {
     const Nanoseconds global = environment_.global.get();
-    const bool waits = environment_.waits != nullptr && !environment_.waits->is_empty();
-    if (!waits && environment_.pending.is_empty()) return global;
+    const auto* waits = environment_.waits;
+    if ((waits == nullptr || waits->is_empty()) && environment_.pending.is_empty()) return global;
     return std::max(global, max_pending());
   }
   Nanoseconds max_pending() const noexcept;
