@@ -1,6 +1,6 @@
 /* Several processes that work together.
  *   tree WAY SECONDS
- * WAY: pool (four workers that take jobs from a pipe), requests (a child for each), killed (a pool,
+ * WAY: pool (ten workers that take jobs from a pipe), requests (a child for each), killed (a pool,
  * one of whose workers is killed), outlives (a child works on after its parent's end), nested (a
  * child forks the worker), execs (children become another program), executes (they become this
  * one again), lock (two processes share a mutex). Prints the number of rounds that all of them did,
@@ -20,7 +20,7 @@
 #include "coz.h"
 #include "until.h"
 
-#define WORKERS 4
+#define WORKERS 10
 #define EXECUTED_ROUNDS 20
 
 typedef struct {

@@ -13,6 +13,8 @@ from rows import ROWS
 
 #: How often each row is run under the profiler; `make transparency` sets more.
 ROUNDS = int(setting("ROUNDS", "1"))
+#: Of `coz run`, for all rows, such as --tree; rows with options of their own have only these.
+OPTIONS = setting("OPTIONS", "").split()
 
 
 def _environment(row: Row, tmp_path: Path) -> dict[str, str]:
@@ -72,7 +74,7 @@ def test_row(row: Row, build, tmp_path):
         mode = row.modes[index % len(row.modes)]
         profile = tmp_path / "profile.coz"
         profile.unlink(missing_ok=True)
-        options = ["--sampling", mode, "--period", "250us", *row.options]
+        options = ["--sampling", mode, "--period", "250us", *(row.options or OPTIONS)]
         under = [COZ, "run", "-o", profile, *options, "---", *command]
         profiled = run(under, tmp_path / "work", environment)
         if row.breaks:
