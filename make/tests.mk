@@ -112,6 +112,7 @@ oracle-crowds: $(ORACLE) $(DEV_STAMP) ## compare reports with the truth of simul
 
 transparency: native $(DEV_STAMP)     ## run programs that must not notice the profiler, many times, in all sampling modes
 	COZ_TRANSPARENCY_ROUNDS=$(TRANSPARENCY_ROUNDS) $(PYTEST_RUN) tests/transparency $(PYTEST)
+	COZ_TRANSPARENCY_OPTIONS=--tree $(PYTEST_RUN) tests/transparency $(PYTEST)
 survival: transparency                # the name that it had before
 
 sanitize: $(BUILD)/tests/unit_tests_asan $(BUILD)/tests/unit_tests_tsan ## run the unit tests under ASan, UBSan and TSan
