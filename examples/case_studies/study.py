@@ -124,6 +124,13 @@ class Study:
         return self.parse(output)
 
 
+def printed(output: str) -> Run:
+    """Of a program of ours, which prints `N rows in S s …`, or another unit."""
+    found = re.search(r"(\d+) \w+ in ([\d.]+) s", output)
+    assert found, output
+    return Run(float(found[1]), float(found[2]))
+
+
 def timed(command: Sequence[str]) -> list[str]:
     """The command, and then a line with its seconds, for `seconds_of`."""
     return ["bash", "-c", f"TIMEFORMAT='took %R seconds'; {{ time {shlex.join(command)}; }} 2>&1"]

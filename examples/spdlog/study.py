@@ -1,10 +1,9 @@
 """spdlog: threads that log to one file (requests.cpp)."""
 
-import re
 import shutil
 from pathlib import Path
 
-from study import ROOT, Change, Run, Study, call
+from study import ROOT, Change, Study, call, printed
 
 
 def fetch(folder: Path) -> None:
@@ -22,13 +21,6 @@ def build(source: Path, output: Path) -> None:
     )
 
 
-def parse(output: str) -> Run:
-    """`N requests in S s by T threads`."""
-    found = re.search(r"(\d+) requests in ([\d.]+) s", output)
-    assert found, output
-    return Run(float(found[1]), float(found[2]))
-
-
 STUDY = Study(
     name="spdlog",
     title="spdlog 1.10",
@@ -41,7 +33,7 @@ STUDY = Study(
         str(seconds),
         "2",
     ],
-    parse=parse,
+    parse=printed,
     packages=("libspdlog-dev",),
     coz_options=("--source-scope", "%/spdlog/%", "--source-scope", "%/requests.cpp"),
     changes=(

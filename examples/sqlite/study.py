@@ -1,43 +1,20 @@
 """SQLite: threads with a database each, which share the library (sessions.c)."""
 
-import re
-import shutil
 from pathlib import Path
 
-from study import ROOT, Change, Run, Study, call
+import sqlite_program
+from study import Change, Study, printed
 
-
-def fetch(folder: Path) -> None:
-    """The amalgamation, and our program beside it, so that patches can be to either."""
-    call([ROOT / "examples/sqlite/fetch.sh", folder], folder.with_name("fetch.log"))
-    shutil.copy(ROOT / "examples/sqlite/sessions.c", folder)
-
-
-def build(source: Path, output: Path) -> None:
-    """As `make demo` builds the other SQLite example."""
-    files = [source / "sessions.c", source / "sqlite3.c"]
-    options = ["-O2", "-g", "-DSQLITE_OMIT_LOAD_EXTENSION", f"-I{source}", f"-I{ROOT / 'include'}"]
-    call(
-        ["gcc", *options, "-o", output / "sessions", *files, "-lpthread", "-lm"],
-        output.with_name("build.log"),
-    )
-
-
-def parse(output: str) -> Run:
-    """`N rows in S s by T threads, …`."""
-    found = re.search(r"(\d+) rows in ([\d.]+) s", output)
-    assert found, output
-    return Run(float(found[1]), float(found[2]))
-
+SESSIONS = Path(__file__).with_name("sessions.c")
 
 STUDY = Study(
     name="sqlite",
     title="SQLite",
     unit="row",
-    fetch=fetch,
-    build=build,
+    fetch=lambda folder: sqlite_program.fetch(SESSIONS, folder),
+    build=lambda source, output: sqlite_program.build("sessions", source, output),
     workload=lambda output, _scratch, seconds: [str(output / "sessions"), str(seconds), "2"],
-    parse=parse,
+    parse=printed,
     packages=("tcl", "xz-utils"),
     coz_options=("--source-scope", "%/sqlite3.c"),
     changes=(
