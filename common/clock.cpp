@@ -4,10 +4,13 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdint>
+#include <utility>
 
 #include "common/raw_syscall.h"
+#include "common/spin.h"
 
 namespace coz {
 namespace {
@@ -73,6 +76,22 @@ Nanoseconds pause_until(Nanoseconds deadline) noexcept {
   }
   if (slack > 0) raw_syscall(SYS_prctl, PR_SET_TIMERSLACK, slack);
   return now();
+}
+
+Nanoseconds pause_awake_until(Nanoseconds deadline) noexcept {
+  // Offers to others cost them no more than the former; who accepts one runs for longer than the
+  // latter.
+  constexpr Nanoseconds kBetweenOffers = 20 * kMicrosecond, kAccepted = 30 * kMicrosecond;
+  Nanoseconds time = now();
+  while (time < deadline) {
+    const Nanoseconds offer = std::min(deadline, time + kBetweenOffers);
+    while ((time = now()) < offer) spin_once();
+    if (time >= deadline) break;
+    raw_syscall(SYS_sched_yield);
+    const Nanoseconds offered = std::exchange(time, now());
+    if (time - offered > kAccepted && time < deadline) return pause_until(deadline);
+  }
+  return time;
 }
 
 void wake_on_time() noexcept {

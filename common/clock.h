@@ -33,6 +33,10 @@ Nanoseconds others_processor_time() noexcept;
 // falls from about 70 to 20 µs.
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
+// The same for a thread that keeps its processor, and so what it has in the caches, until another
+// thread wants that: it sleeps for the rest then.
+Nanoseconds pause_awake_until(Nanoseconds deadline) noexcept;
+
 // For threads of our own: their sleeps end on time from here on. They have no slack, and run in the
 // shortest turns: otherwise, one that wakes on the core of another thread may wait until that one's
 // turn is over (about 3 ms, Linux 6.12 or later; earlier kernels know no turns of a thread's own).

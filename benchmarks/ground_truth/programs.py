@@ -150,6 +150,8 @@ PROGRAMS = (
     Program("rwlock_split"),
     Program("device_depth_1"),
     Program("device_depth_4"),
+    Program("slow_reads_aside"),
+    Program("slow_reads_on_path"),
     Program("process_pool", options=("--tree",)),
     Program("process_pipe", options=("--tree",)),
     Program("process_socket", options=("--tree",)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cozcli.analysis.result import Scalability
+from cozcli.analysis.load_result import Scalability
 from cozcli.errors import Problem
 from cozcli.extensions import extensions
 from cozcli.profile.profile import Run

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
 
+from cozcli.analysis.load_result import Scalability
 from cozcli.errors import Problem
 
 #: What a progress point measures.
@@ -289,51 +290,6 @@ class Pair:
         """What names the results of the two."""
         first, second = self.locations
         return (first, self.point, self.kind), (second, self.point, self.kind)
-
-
-@dataclass(frozen=True)
-class LoadPoint:
-    """One progress point at one level of load; `speedup` is against base load. Times in nanoseconds.
-
-    load: the part of the time between two arrivals that is taken away. period: of the point, or its latency.
-    arrival_rate, of all arrival points, and rate, of the point: per second of effective time; 0 where
-    unknown.
-    is_limited: computing of the thread that requests arrive in was taken away as well.
-    """
-
-    arrival_speedup: int
-    load: float
-    period: float
-    low: float
-    high: float
-    speedup: float
-    speedup_low: float
-    speedup_high: float
-    arrival_rate: float
-    rate: float
-    windows: int
-    is_limited: bool = False
-
-
-@dataclass(frozen=True)
-class Scalability:
-    """One progress point over all levels, by load. `saturation`: where it flattens; None: it does not.
-
-    limit: the load from which on levels are limited; None where none is.
-    """
-
-    point: str
-    kind: str
-    points: tuple[LoadPoint, ...]
-    saturation: float | None = None
-    saturation_low: float = 0.0
-    saturation_high: float = 0.0
-    limit: float | None = None
-
-    @property
-    def has_base(self) -> bool:
-        """Is there anything to compare with?"""
-        return any(point.arrival_speedup == 0 for point in self.points)
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ from matplotlib.figure import Figure
 from matplotlib.layout_engine import ConstrainedLayoutEngine
 from matplotlib.ticker import PercentFormatter
 
-from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult, Scalability
+from cozcli.analysis.load_result import Scalability
+from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult
 from cozcli.load.shifts import selected_shifts
 from cozcli.load.words import load_name
 from cozcli.reports.base import common_directory, describe_runs, short_point

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from cozcli.analysis.result import Analysis, LineResult, Scalability
+from cozcli.analysis.load_result import LoadPoint, Scalability
+from cozcli.analysis.result import Analysis, LineResult
 from cozcli.load.shifts import Shift, selected_shifts
 from cozcli.load.words import NO_CERTAIN_SHIFT, describe_saturation, load_name, shift_lines
 from cozcli.reports.base import rounded
@@ -121,21 +122,26 @@ def _scalability(result: Scalability) -> dict[str, Any]:
         "saturation_low": None if saturation is None else rounded(result.saturation_low),
         "saturation_high": None if saturation is None else rounded(result.saturation_high),
         "limit": None if result.limit is None else rounded(result.limit),
-        "levels": [
-            {
-                "arrival_speedup": point.arrival_speedup,
-                "load": rounded(point.load),
-                "arrival_rate": rounded(point.arrival_rate),
-                "rate": rounded(point.rate),
-                "period": rounded(point.period),
-                "low": rounded(point.low),
-                "high": rounded(point.high),
-                "speedup": rounded(point.speedup),
-                "speedup_low": rounded(point.speedup_low),
-                "speedup_high": rounded(point.speedup_high),
-                "experiments": point.windows,
-                "is_limited": point.is_limited,
-            }
-            for point in result.points
+        "levels": [_level(point) for point in result.points],
+    }
+
+
+def _level(point: LoadPoint) -> dict[str, Any]:
+    return {
+        "arrival_speedup": point.arrival_speedup,
+        "load": rounded(point.load),
+        "arrival_rate": rounded(point.arrival_rate),
+        "rate": rounded(point.rate),
+        "period": rounded(point.period),
+        "low": rounded(point.low),
+        "high": rounded(point.high),
+        "speedup": rounded(point.speedup),
+        "speedup_low": rounded(point.speedup_low),
+        "speedup_high": rounded(point.speedup_high),
+        "experiments": point.windows,
+        "is_limited": point.is_limited,
+        "quantiles": [
+            {"q": each.q, "value": rounded(each.value), "low": rounded(each.low), "high": rounded(each.high)}
+            for each in point.quantiles
         ],
     }

@@ -14,7 +14,7 @@ A thread cannot wait for less than nothing: where what it computes between two a
 the time between them, the level is limited (`find_limit`), and no knee is sought there.
 
 The effect of a load on a progress point is 1 − p_d / p_0, p being the period (or the latency). Intervals are
-from a bootstrap over runs, or over windows where runs are few, widened as in replicates.py.
+from a bootstrap over runs, or over windows where runs are few (units.py), widened as in replicates.py.
 """
 
 from __future__ import annotations
@@ -29,9 +29,12 @@ import numpy as np
 from cozcli.analysis.estimate.percentiles import percentile_interval
 from cozcli.analysis.estimate.replicates import REPLICATES, small_sample_factor
 from cozcli.analysis.input.latency import latency_terms
-from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT, LoadPoint, Scalability
-from cozcli.analysis.statistics.arrays import Floats
+from cozcli.analysis.load_result import LoadPoint, LoadQuantile, Scalability
+from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT
+from cozcli.analysis.statistics.arrays import Floats, Ints
 from cozcli.load.arrivals import is_limited, waiting_share
+from cozcli.load.quantiles import load_quantiles
+from cozcli.load.units import sums_of_units
 from cozcli.profile.profile import Run
 from cozcli.profile.records import (
     ArrivalPoint,
@@ -44,8 +47,6 @@ from cozcli.profile.records import (
 
 #: If more than this part of the amplification was lost, the load was another than the level says.
 MAX_LOST = 0.05
-#: With so many runs of a level, the bootstrap draws runs; with fewer, windows.
-MIN_RUNS = 4
 #: Waits for a processor are compared among at least so many windows. A window may have twice the median, and
 #: this part of its length more.
 MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
@@ -269,6 +270,7 @@ def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[i
                 rate=own.rate,
                 windows=own.windows,
                 is_limited=is_limited([w.record.arrivals for w in levels[level] if w.record.arrivals]),
+                quantiles=_quantiles(name, level, levels[level]) if kind == LATENCY else (),
             )
         )
     # Levels ascend. What limits one limits those above it.
@@ -311,11 +313,23 @@ def _measure(name: str, kind: str, level: int, windows: Sequence[_Window]) -> _L
     return _Level(total[0] / total[1], _replicates(values[:, :2], np.array(runs), rng), rate, len(values))
 
 
-def _replicates(values: Floats, runs: Floats, rng: np.random.Generator) -> Floats:
+def _quantiles(name: str, level: int, windows: Sequence[_Window]) -> tuple[LoadQuantile, ...]:
+    """Of the latency at one level; none where operations have no identities."""
+    found = [
+        (point.durations, window.run)
+        for window in windows
+        for point in window.record.points
+        if isinstance(point, LatencyPoint) and point.name == name and point.durations
+    ]
+    if not found:
+        return ()
+    histograms, runs = zip(*found, strict=True)
+    return load_quantiles(histograms, runs, f"{name}\0{level}")
+
+
+def _replicates(values: Floats, runs: Ints, rng: np.random.Generator) -> Floats:
     """Replicates of the log period, (REPLICATES,): units drawn with replacement; very wide for one unit."""
-    different = np.unique(runs)
-    if len(different) >= MIN_RUNS:
-        values = np.array([values[runs == run].sum(axis=0) for run in different])
+    values = sums_of_units(values, runs)
     estimate = math.log(values[:, 0].sum() / values[:, 1].sum())
     units = len(values)
     if units < 2:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from cozcli.analysis.result import LATENCY, Analysis, Scalability
+from cozcli.analysis.load_result import Scalability
+from cozcli.analysis.result import LATENCY, Analysis
 from cozcli.load.shifts import selected_shifts
 from cozcli.messages import duration, printable
 from cozcli.reports.base import short_point, signed

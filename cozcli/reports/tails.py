@@ -15,14 +15,14 @@ MAX_LISTED = 10
 HEADING = "Quantiles of the latency, where one of p90 and above moves beyond chance:"
 
 
-def name_of(quantile: Quantile) -> str:
+def name_of(q: float) -> str:
     """p50, p99.9."""
-    return f"p{100 * quantile.q:.10g}"
+    return f"p{100 * q:.10g}"
 
 
 def label_of(quantile: Quantile) -> str:
     """The name, and whether to believe it."""
-    return name_of(quantile) + (" (blurred)" if quantile.blurred else "")
+    return name_of(quantile.q) + (" (blurred)" if quantile.blurred else "")
 
 
 def describe_tails(
@@ -50,7 +50,7 @@ def _effects(result: LineResult) -> list[tuple[float, str]]:
     chosen = min(common, key=lambda speedup: (abs(speedup - TYPICAL), speedup))
     shown = [(q, next(point for point in q.curve if point.speedup == chosen)) for q in result.quantiles]
     texts = [
-        f"{name_of(q)} {with_interval(effect.effect, effect.low, effect.high)}"
+        f"{name_of(q.q)} {with_interval(effect.effect, effect.low, effect.high)}"
         + (" (blurred)" if q.blurred else "")
         for q, effect in shown
     ]

@@ -1,15 +1,16 @@
 #!/bin/sh
-# How many requests redis-server answers as they come faster: really, and as load amplification predicts it.
+# How many requests redis-server answers, and after how long, as they come faster: really, and as load amplification
+# predicts it.
 #
 #   capacity.sh BUILD_FOLDER
 #
 # Both are measured in turns, and both add to what earlier calls left in BUILD_FOLDER/redis; remove that to begin anew.
-# INTERVAL_US, MEMBERS, LEVELS, SECONDS_EACH, ROUNDS, PORT: variables with defaults, below. Choose MEMBERS so that the
-# server needs 1 ms or so for a request (redis-cli --latency is no measure of it: see what is answered at the highest
-# load), and INTERVAL_US so that it is busy for about half of the time at load 0.
+# INTERVAL_US, SCRIPT or MEMBERS (requests.cpp), LEVELS, SECONDS_EACH, ROUNDS, PORT: variables with defaults, below.
+# Choose INTERVAL_US so that the server is busy for about a quarter of the time at load 0.
 set -eu
 build=$1
-port=${PORT:-7701} interval=${INTERVAL_US:-2000} members=${MEMBERS:-12000} seconds=${SECONDS_EACH:-4}
+port=${PORT:-7701} interval=${INTERVAL_US:-2000} seconds=${SECONDS_EACH:-4}
+script=${SCRIPT:-40000} members=${MEMBERS:-0}
 levels=${LEVELS:-0 20 40 60 80}
 folder=$build/redis
 mkdir -p "$folder"
@@ -21,7 +22,7 @@ server=$(command -v redis-server) || {
 # Nothing is written to disk; the module shuts the server down.
 set -- "$server" --port "$port" --bind 127.0.0.1 --save '' --loglevel warning \
   --loadmodule "$(realpath "$build/examples/redis_requests.so")" \
-  "port=$port" "interval_us=$interval" "members=$members" "seconds=$seconds"
+  "port=$port" "interval_us=$interval" "script=$script" "members=$members" "seconds=$seconds"
 
 round=1
 while [ "$round" -le "${ROUNDS:-2}" ]; do
@@ -36,11 +37,16 @@ while [ "$round" -le "${ROUNDS:-2}" ]; do
   round=$((round + 1))
 done
 
-echo "Really answered a second, lowest and highest of the runs, and their median:"
+# LOAD came RATE a second, answered RATE, p50 N us, p90 N us, p99 N us
+echo "Really, medians of the runs, with lowest and highest:"
+median() {
+  awk -v load="$1" -v name="$2" '$1 == load { for (i = 1; i < NF; i++) if ($i == name) print $(i + 1) + 0 }' \
+    "$folder/real.txt" | sort -n | awk '{ v[NR] = $1 } END { if (NR) printf "  %9.1f (%.0f to %.0f)",
+      (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2, v[1], v[NR] }'
+}
+echo "load   answered a second         p50 us         p90 us         p99 us"
 for load in $levels; do
-  # LOAD came RATE a second, answered RATE
-  awk -v load="$load" '$1 == load { print $NF }' "$folder/real.txt" | sort -n |
-    awk -v load="$load" '{ v[NR] = $1 } END { if (NR) printf "%4d %%  %7.1f to %7.1f, %7.1f\n", load, v[1], v[NR],
-      (v[int((NR + 1) / 2)] + v[int(NR / 2) + 1]) / 2 }'
+  printf '%3d %%%s%s%s%s\n' "$load" "$(median "$load" answered)" "$(median "$load" p50)" \
+    "$(median "$load" p90)" "$(median "$load" p99)"
 done
 exec "$build/bin/coz" report "$folder/predicted.coz"

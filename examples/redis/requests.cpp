@@ -4,8 +4,8 @@
 //   redis-server --loadmodule redis_requests.so [NAME=VALUE]...
 //     port=6379          where the server listens
 //     interval_us=2000   from one request to the next, whether or not the last is answered
-//     most=64            of unanswered requests: while there are so many, further ones are turned
-//                        away. Redis answers when it has done all that it has received, so that
+//     most=64            of unanswered requests (4096 can be): while there are so many, further
+//                        ones are turned away. Redis answers when it has done all that it has received, so that
 //                        without a limit most of a long queue would be unanswered at the end
 //     fixed=1            the times of sending are fixed beforehand: one that is late is made up
 //     for.
@@ -13,10 +13,14 @@
 //                        pauses have to hold the client as well
 //     load=0             per cent by which the interval really is shorter: what Coz predicts with
 //                        --arrival-speedup load%
-//     members=2000       of each of two sets; a request asks how many both have in common
+//     script=40000       a request is a script that only computes, with a loop of so many rounds;
+//                        every tenth has four times as many
+//     members=0          instead, a request asks how many members two sets of so many share: its
+//                        data may not stay in the caches while the server pauses
 //     seconds=0          the server is shut down after so long; 0: never
 //
-// At the end it prints how many requests a second came and were answered.
+// At the end it prints how many requests a second came and were answered, and quantiles of the
+// time from sending to the answer.
 #include <arpa/inet.h>
 #include <coz.h>
 #include <netinet/tcp.h>
@@ -27,6 +31,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdint>
@@ -35,6 +40,7 @@
 #include <cstring>
 #include <string>
 #include <thread>
+#include <vector>
 
 namespace {
 
@@ -42,12 +48,19 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 struct Options {
-  double port = 6379, interval_us = 2000, load = 0, members = 2000, seconds = 0, fixed = 1,
-         most = 64;
+  double port = 6379, interval_us = 2000, load = 0, script = 40000, members = 0, seconds = 0,
+         fixed = 1, most = 64;
 };
 Options options;
 
-constexpr char kRequest[] = "SINTERCARD 2 coz:a coz:b\r\n";
+constexpr long kLongEvery = 10, kLongFactor = 4;
+
+std::string request_of(long number) {
+  if (options.members > 0) return "SINTERCARD 2 coz:a coz:b\r\n";
+  const long rounds = static_cast<long>(options.script) * (number % kLongEvery == 0 ? kLongFactor : 1);
+  return "EVAL \"local s = 0 for i = 1, tonumber(ARGV[1]) do s = s + i % 7 end return s\" 0 " +
+         std::to_string(rounds) + "\r\n";
+}
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "redis_requests: %s\n", what);
@@ -84,12 +97,10 @@ bool send_all(int server, const char* data, std::size_t size) {
   return true;
 }
 
-// Answers are numbers, one a line: as many of them as have come, -1 at the end. With MSG_DONTWAIT
-// in `flags` there may be none.
-long receive(int server, int flags = 0) {
+// Answers are numbers, one a line: as many of them as have come, -1 at the end.
+long receive(int server) {
   std::array<char, 16384> buffer;
-  const ssize_t size = recv(server, buffer.data(), buffer.size(), flags);
-  if (size < 0 && errno == EAGAIN) return 0;
+  const ssize_t size = recv(server, buffer.data(), buffer.size(), 0);
   if (size <= 0) return -1;
   if (std::find(buffer.begin(), buffer.begin() + size, '-') != buffer.begin() + size) {
     fail("the server answered with an error");
@@ -114,15 +125,53 @@ void fill(int server) {
   }
 }
 
-// What has come so far. A thread that waited for answers would be woken by a socket, which Coz does
-// not see through: it would hold the thread up by all that the server was, once more.
-bool take_answers(int server, long& answered) {
-  for (long more; (more = receive(server, MSG_DONTWAIT)) != 0; answered += more) {
-    if (more < 0) return false;
-    for (long i = 0; i < more; ++i) COZ_END("request");
+// Requests are answered in the order in which they were sent; a thread of its own receives answers.
+class Answers {
+ public:
+  explicit Answers(int server) : server_(server) {
+    latencies_.reserve(kRemembered);
+    std::thread([this] { receive_all(); }).detach();
   }
-  return true;
-}
+
+  long sent() const { return sent_; }
+  long answered() const { return answered_; }
+
+  // Before a request is sent, of which no more than kMost may be without an answer.
+  void sends() {
+    begun_[static_cast<std::size_t>(sent_) % kMost] = Clock::now();
+    COZ_BEGIN_ID("request", sent_);
+    ++sent_;
+  }
+
+  // Of what has been answered, in microseconds.
+  double quantile(double q) {
+    const long number = std::min(answered_.load(), kRemembered);
+    std::vector<double> sorted(latencies_.begin(), latencies_.begin() + number);
+    if (sorted.empty()) return 0;
+    std::sort(sorted.begin(), sorted.end());
+    return 1e6 * sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1))];
+  }
+
+  static constexpr long kMost = 4096, kRemembered = 1'000'000;
+
+ private:
+  void receive_all() {
+    for (long more; (more = receive(server_)) >= 0;) {
+      const auto now = Clock::now();
+      for (; more > 0; --more) {
+        COZ_END_ID("request", answered_);
+        const auto begun = begun_[static_cast<std::size_t>(answered_) % kMost];
+        if (answered_ < kRemembered) latencies_.push_back(Seconds(now - begun).count());
+        ++answered_;
+      }
+    }
+  }
+
+  const int server_;
+  std::array<Clock::time_point, kMost> begun_;
+  std::vector<double> latencies_;
+  std::atomic<long> sent_{0}, answered_{0};
+};
 
 // On the clock of std::chrono::steady_clock.
 void wait_until(Clock::time_point time) {
@@ -135,8 +184,10 @@ void wait_until(Clock::time_point time) {
 
 void send_requests() {
   const int server = connect_to_server();
-  fill(server);
-  long sent = 0, answered = 0, turned_away = 0;
+  if (options.members > 0) fill(server);
+  // Never destroyed: its thread goes on until the process ends.
+  auto& answers = *new Answers(server);
+  long turned_away = 0;
   const auto interval = std::chrono::duration_cast<Clock::duration>(
       Seconds(options.interval_us * (1 - options.load / 100) / 1e6));
   const auto start = Clock::now();
@@ -146,20 +197,21 @@ void send_requests() {
     wait_until(next);
     const Seconds passed = Clock::now() - start;
     if (options.seconds > 0 && passed.count() >= options.seconds) break;
-    if (!take_answers(server, answered)) break;
     COZ_ARRIVAL_NAMED("sent");
-    if (static_cast<double>(sent - answered) >= options.most) {
+    const long sent = answers.sent();
+    if (sent - answers.answered() >= std::min(static_cast<long>(options.most), Answers::kMost)) {
       ++turned_away;
       continue;
     }
-    COZ_BEGIN("request");
-    if (!send_all(server, kRequest, sizeof kRequest - 1)) break;
-    ++sent;
+    const std::string request = request_of(sent);
+    answers.sends();
+    if (!send_all(server, request.data(), request.size())) break;
   }
   const double seconds = Seconds(Clock::now() - start).count();
-  std::printf("came %.1f a second, answered %.1f\n",
-              static_cast<double>(sent + turned_away) / seconds,
-              static_cast<double>(answered) / seconds);
+  std::printf("came %.1f a second, answered %.1f, p50 %.0f us, p90 %.0f us, p99 %.0f us\n",
+              static_cast<double>(answers.sent() + turned_away) / seconds,
+              static_cast<double>(answers.answered()) / seconds, answers.quantile(0.5),
+              answers.quantile(0.9), answers.quantile(0.99));
   std::fflush(stdout);
   kill(getpid(), SIGTERM);
 }
@@ -172,6 +224,7 @@ bool parse(const std::string& text) {
     double& value;
   } numbers[] = {{"port", options.port},       {"interval_us", options.interval_us},
                  {"load", options.load},       {"members", options.members},
+                 {"script", options.script},
                  {"seconds", options.seconds}, {"fixed", options.fixed},
                  {"most", options.most}};
   for (const auto& number : numbers) {

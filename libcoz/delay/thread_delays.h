@@ -56,6 +56,7 @@ struct DelayEnvironment {
   void (*run_timer)(bool runs) noexcept = nullptr;
   // Is the calling thread in a signal handler? nullptr: whoever may be, is.
   bool (*is_in_signal_handler)() noexcept = nullptr;
+  bool pauses_awake = false;  // `sleep_until` takes processor time
 };
 
 // What ended a wait.
@@ -116,7 +117,6 @@ class ThreadDelays {
 
   // Pays all that the thread owes: before it takes a lock, so that it does not pause with others
   // waiting for it, and before it wakes another thread.
-  //
   // Where waits for a lock are charged, threads owe a little at every call. A baseline, in which
   // nobody does, must not be faster for that.
   void settle() noexcept {
@@ -177,8 +177,7 @@ class ThreadDelays {
                           std::memory_order_relaxed);
   }
 
-  // A call that did not block is over: another code segment begins. (after_blocking() and the like
-  // begin one themselves.)
+  // After a call that did not block; after_blocking() and the like begin a segment themselves.
   void begin_segment() noexcept {
     if (state_.busy.load(std::memory_order_relaxed) ||
         state_.blocked.load(std::memory_order_relaxed)) {
@@ -255,6 +254,7 @@ class ThreadDelays {
     bool is_for_lock = false;
   };
   bool follows_waits() const noexcept { return environment_.waits != nullptr; }
+  bool pauses_awake() const noexcept { return environment_.pauses_awake; }
   TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr,
                         Nanoseconds deadline = WaitCharges::kNoDeadline) noexcept;
   // The wait is over. Returns how long it was, without what has been claimed

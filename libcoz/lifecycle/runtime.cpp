@@ -9,6 +9,7 @@
 #include <new>
 
 #include "common/raw_syscall.h"
+#include "kernel/available_cores.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/process_state.h"
@@ -32,6 +33,14 @@ constexpr std::uint32_t kLaterTargets = 1U << 24;
 // Seconds for the last records; they take milliseconds.
 constexpr time_t kMaxEndTime = 10;
 
+// A server under amplified load pauses for most of the time. If its processor idled meanwhile, other
+// guests of the machine would have taken the caches, and its capacity would come out too low. Not
+// where lines are sped up, since what processors are busy with tells whether they are too few; nor
+// where processor time is rationed.
+bool may_pause_awake(const Config& config) {
+  return config.load && config.fixed_speedup == 0 && !processor_quota();
+}
+
 }  // namespace
 
 Runtime* Runtime::runtime_ = nullptr;
@@ -42,7 +51,8 @@ Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts, Share
     : config_(std::move(config)),
       // Return addresses differ from one execution to the next, and there is room for few.
       session_(shared, config_.period,
-               {config_.waits != WaitTargets::kNone, !config_.load && !config_.is_executed},
+               {config_.waits != WaitTargets::kNone, !config_.load && !config_.is_executed,
+                may_pause_awake(config_)},
                run_timer),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),

@@ -52,9 +52,10 @@ class Sampler {
     const Nanoseconds start = now();
     counts_.speed_probe->take();
     Nanoseconds samples = 1 + missed(context, is_late, thread, delays);
-    const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed);
-    if (spins || is_late || is_switching(context, thread) ||
-        thread.delay.pausing.load(std::memory_order_relaxed)) {
+    const bool pauses = thread.delay.pausing.load(std::memory_order_relaxed);
+    const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed) ||
+                       (pauses && delays.pauses_awake());
+    if (spins || pauses || is_late || is_switching(context, thread)) {
       if (before_pausing_ != nullptr) before_pausing_(context);
       for (; samples > 0; --samples) {
         if (spins) {

@@ -26,6 +26,7 @@ class Session {
   struct Options {
     bool waits = false;            // they are targets
     bool holds_up_outside = true;  // what serves requests in turn; not where load is amplified
+    bool pauses_awake = false;     // pause_awake_until
   };
 
   // Where several targets may be selected, reserve `mixes` before the first sample. `run_timer`:
@@ -40,7 +41,7 @@ class Session {
                state.selection,
                period,
                now,
-               pause_until,
+               options.pauses_awake ? pause_awake_until : pause_until,
                kMaxSavedPeriods * period,
                own_processor_time,
                &mixes,
@@ -48,7 +49,8 @@ class Session {
                options.waits ? &state.lock_holds : nullptr,
                options.holds_up_outside ? &state.outside : nullptr,
                run_timer,
-               is_in_signal_handler} {}
+               is_in_signal_handler,
+               options.pauses_awake} {}
 
   SharedState& shared;
   ChargeMixes mixes;

@@ -17,7 +17,8 @@ inline void amplify_load(const Point& point, std::optional<ThreadDelays>& delays
   Amplification& amplification = session->shared.amplification;
   ThreadState* thread = Session::current_thread();
   if (delays && thread != nullptr) {
-    const Nanoseconds ran = thread_cpu_time(thread->tid.load(std::memory_order_relaxed));
+    const Nanoseconds ran = thread_cpu_time(thread->tid.load(std::memory_order_relaxed)) -
+                            thread->delay.pause_cost.load(std::memory_order_relaxed);
     arrive(*delays, thread->arrivals, amplification, thread->delay.slot, ran);
   } else if (thread == nullptr) {
     amplification.count_unprofiled();

@@ -18,6 +18,16 @@ export interface Level {
   speedupLow: number;
   speedupHigh: number;
   experiments: number;
+  /** Of the latency, where operations have identities. */
+  quantiles: LevelQuantile[];
+}
+
+/** A quantile of the latency at one load, with its 95 % interval. */
+export interface LevelQuantile {
+  q: number;
+  value: number;
+  low: number;
+  high: number;
 }
 
 /** A progress point over all levels, by load. */
@@ -65,6 +75,7 @@ interface RawLevel {
   speedup_low: number | null;
   speedup_high: number | null;
   experiments: number;
+  quantiles: LevelQuantile[];
 }
 
 export interface RawScaling {
@@ -112,6 +123,7 @@ export function decodeScaling(raw: RawScaling): Scaling {
       speedupLow: level.speedup_low ?? Number.NEGATIVE_INFINITY,
       speedupHigh: level.speedup_high ?? Number.POSITIVE_INFINITY,
       experiments: level.experiments,
+      quantiles: level.quantiles,
     })),
   };
 }

@@ -159,12 +159,16 @@ function levelTable(scaling: Scaling, which: string): HTMLElement {
     "95 % interval",
     "Exp.",
   ];
+  const quantiles = [...new Set(scaling.levels.flatMap((level) => level.quantiles.map(({ q }) => q)))].sort();
+  names.push(...quantiles.map((q) => `p${Number((100 * q).toPrecision(6))}`));
   const head = h(
     "tr",
     {},
     ...names.map((text, i) => h("th", {}, i === 0 && which ? `${which}: ${text}` : text)),
   );
-  const rows = scaling.levels.map((level) => h("tr", {}, ...levelCells(level, latency)));
+  const rows = scaling.levels.map((level) =>
+    h("tr", {}, ...levelCells(level, latency), ...quantiles.map((q) => quantileCell(level, q))),
+  );
   return h(
     "div",
     { class: "scrolling" },
@@ -178,6 +182,14 @@ function relative({ period, low, high }: Level, latency: boolean): Band {
     ? [low / period - 1, high / period - 1]
     : [period / high - 1, period / low - 1];
   return { speedup: 0, effect: 0, low: first, high: last };
+}
+
+function quantileCell(level: Level, q: number): HTMLElement {
+  const known = level.quantiles.find((quantile) => quantile.q === q);
+  if (!known) return h("td", {}, "–");
+  const { value, low, high } = known;
+  const margin = interval({ speedup: 0, effect: 0, low: low / value - 1, high: high / value - 1 });
+  return h("td", {}, `${shortTime(value)} ${margin} %`);
 }
 
 function levelCells(level: Level, latency: boolean): HTMLElement[] {

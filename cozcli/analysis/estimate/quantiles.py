@@ -139,13 +139,13 @@ def _log_ratio(q: float, level: _Level, buckets: Ints, drawn: Floats) -> Floats:
     weight = drawn * level.weight
     with np.errstate(divide="ignore", invalid="ignore"):
         faster, baseline = (
-            _quantile(q, (weight @ side) / weight.sum(axis=1, keepdims=True), buckets)
+            quantile_of(q, (weight @ side) / weight.sum(axis=1, keepdims=True), buckets)
             for side in (level.faster, level.baseline)
         )
         return np.asarray(np.log(faster / baseline), dtype=np.float64)
 
 
-def _quantile(q: float, up_to: Floats, buckets: Ints) -> Floats:
+def quantile_of(q: float, up_to: Floats, buckets: Ints) -> Floats:
     """The quantile of each row's distribution function at the ends of buckets, (R, B); result (R,)."""
     reached = np.argmax(up_to >= q - 1e-12, axis=1)
     row = np.arange(len(up_to))
@@ -171,4 +171,4 @@ def _slope_operator(levels: Sequence[_Level]) -> Floats:
 def _baseline(q: float, levels: Sequence[_Level], buckets: Ints) -> float:
     weight = sum(level.weight for level in levels)
     summed = sum(level.weight @ level.baseline for level in levels) / np.sum(weight)
-    return float(_quantile(q, np.atleast_2d(summed), buckets)[0])
+    return float(quantile_of(q, np.atleast_2d(summed), buckets)[0])

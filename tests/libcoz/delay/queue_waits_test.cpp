@@ -109,6 +109,19 @@ TEST_CASE("releases of a mutex count, signals do not") {
   CHECK(a.state.releases == 2);
 }
 
+TEST_CASE("pauses that take processor time are timed, whatever the thread has waited for") {
+  static Nanoseconds processor;
+  World world;
+  coz::DelayEnvironment environment = world.environment;
+  environment.processor_time = []() noexcept { return processor += 700; };
+  environment.pauses_awake = true;
+  coz::DelayState state;
+  coz::ThreadDelays delays(state, environment);
+  world.global.raise_to(5 * kDelay);
+  delays.settle();
+  CHECK(state.pause_cost == 700);
+}
+
 TEST_CASE("the pauses of a thread that has waited at a queue are timed") {
   static Nanoseconds processor;
   World world;

@@ -90,6 +90,15 @@ TEST_CASE("a sample that comes late, or in a pause, is none of the line where th
   CHECK(world.thread.delay.smoother.is_idle());
 }
 
+TEST_CASE("a sample in a pause that takes processor time is no work") {
+  World world;
+  world.environment.pauses_awake = GENERATE(false, true);
+  world.thread.delay.pausing.store(true);
+  world.sample(false);
+  CHECK(world.counts.histogram.total() == 1);
+  CHECK(world.counts.histogram.spun() == (world.environment.pauses_awake ? 1 : 0));
+}
+
 TEST_CASE(
     "samples that fell in the kernel belong to the region in which the thread stayed, and charge "
     "it") {

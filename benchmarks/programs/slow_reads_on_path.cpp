@@ -1,0 +1,58 @@
+// In each round one thread reads a block from a fast device and computes, while the other reads a
+// longer block from a slow device and checks it. The slow reads keep the second thread behind: they
+// pay until the first is, and the fast ones do not.
+#include <pthread.h>
+#include <thread>
+
+#include "device.h"
+
+namespace {
+
+ground_truth::Line fast_line{"fast", 300};
+ground_truth::Line compute_line{"compute", 400};
+ground_truth::Line slow_line{"slow", 1200};
+ground_truth::Line check_line{"check", 100};
+
+[[gnu::noinline]] void compute() {
+  const long length = ground_truth::varied(compute_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE compute
+}
+
+[[gnu::noinline]] void check() {
+  const long length = ground_truth::varied(check_line);
+  for (long i = length; i > 0; --i) asm volatile("" : "+r"(i));  // LINE check
+}
+
+ground_truth::Device fast_device(1), slow_device(1);
+pthread_barrier_t barrier;
+
+void run_fast() {
+  for (;;) {
+    const timespec done = fast_device.request(ground_truth::seconds_of(fast_line));
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &done, nullptr);  // WAIT fast
+    compute();
+    pthread_barrier_wait(&barrier);
+    COZ_PROGRESS_NAMED("round");
+    ground_truth::visit();
+  }
+}
+
+void run_slow() {
+  for (;;) {
+    const timespec done = slow_device.request(ground_truth::seconds_of(slow_line));
+    clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &done, nullptr);  // WAIT slow
+    check();
+    pthread_barrier_wait(&barrier);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  ground_truth::begin(argc, argv);
+  pthread_barrier_init(&barrier, nullptr, 2);
+  std::thread fast(run_fast);
+  std::thread slow(run_slow);
+  fast.join();
+  slow.join();
+}
