@@ -78,7 +78,7 @@ Nanoseconds pause_until(Nanoseconds deadline) noexcept {
   return now();
 }
 
-Nanoseconds pause_awake_until(Nanoseconds deadline) noexcept {
+Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept {
   // Offers to others cost them no more than the former; who accepts one runs for longer than the
   // latter.
   constexpr Nanoseconds kBetweenOffers = 20 * kMicrosecond, kAccepted = 30 * kMicrosecond;

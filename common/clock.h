@@ -33,9 +33,9 @@ Nanoseconds others_processor_time() noexcept;
 // falls from about 70 to 20 µs.
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
-// The same for a thread that keeps its processor, and so what it has in the caches, until another
-// thread wants that: it sleeps for the rest then.
-Nanoseconds pause_awake_until(Nanoseconds deadline) noexcept;
+// The same for a thread that keeps its processor, and so what it has in the caches. When another
+// thread wants that, it sleeps for the rest.
+Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept;
 
 // For threads of our own: their sleeps end on time from here on. They have no slack, and run in the
 // shortest turns: otherwise, one that wakes on the core of another thread may wait until that one's

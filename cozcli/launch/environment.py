@@ -18,6 +18,7 @@ from cozcli.launch.runtime_library import preload
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
+    "COZ_BUSY_PAUSES",
     "COZ_CLAIMS",
     "COZ_COMPANIONS",
     "COZ_EARLIER_SAMPLES",

@@ -17,6 +17,15 @@ def amplified_without_samples() -> Problem:
     )
 
 
+def busy_pauses_beside_lines() -> Problem:
+    """--busy-pauses where lines are sped up, or load is not amplified."""
+    return Problem(
+        "--busy-pauses is for measurements of load alone: experiments on lines take a processor that is busy "
+        "for one that the program needs.",
+        "add --fixed-speedup 0 and --arrival-speedup, use coz amp without --lines, or leave it out.",
+    )
+
+
 def end_to_end_unmeasured(what: str) -> Problem:
     """--end-to-end where the time between two arrivals would have to be measured first."""
     return Problem(

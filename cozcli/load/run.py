@@ -25,12 +25,13 @@ MAX_LOST = 0.05
 class Load(NamedTuple):
     """As docs/launch_contract.md has it: `speedup` or `rate` is set where load is to be amplified.
 
-    `arrivals`: the locations of --arrival.
+    `arrivals`: the locations of --arrival. `busy_pauses`: threads that pause keep their processor.
     """
 
     speedup: str = ""
     rate: str = ""
     arrivals: Sequence[str] = ()
+    busy_pauses: bool = False
 
     @property
     def charges_arrivals(self) -> bool:
@@ -45,19 +46,25 @@ class Load(NamedTuple):
     @property
     def variables(self) -> Mapping[str, str]:
         """What the runtime is told."""
-        values = {"COZ_ARRIVAL_SPEEDUP": self.speedup, "COZ_ARRIVAL_RATE": self.rate}
+        values = {
+            "COZ_ARRIVAL_SPEEDUP": self.speedup,
+            "COZ_ARRIVAL_RATE": self.rate,
+            "COZ_BUSY_PAUSES": "1" if self.busy_pauses else "",
+        }
         return {name: value for name, value in values.items() if value}
 
-    def check(self, *, end_to_end: bool, sampling: str) -> None:
+    def check(self, *, end_to_end: bool, sampling: str, varies_lines: bool = True) -> None:
         """Refuse what cannot be.
 
         Raises:
             CozError: with the remedy.
         """
-        if not self.charges_arrivals:
+        if not self.charges_arrivals and not self.busy_pauses:
             return
         from cozcli.load import messages  # which most runs need not wait for
 
+        if self.busy_pauses and (varies_lines or not self.charges_arrivals):
+            raise CozError(messages.busy_pauses_beside_lines())
         if sampling == "off":
             raise CozError(messages.amplified_without_samples())
         if end_to_end and self.is_measured:
@@ -100,8 +107,14 @@ def read(options: argparse.Namespace) -> Load:
     Raises:
         CozError: they cannot go with others.
     """
-    load = Load(options.arrival_speedup or "", options.arrival_rate or "", options.arrival)
-    load.check(end_to_end=options.end_to_end, sampling=options.sampling)
+    load = Load(
+        options.arrival_speedup or "", options.arrival_rate or "", options.arrival, options.busy_pauses
+    )
+    load.check(
+        end_to_end=options.end_to_end,
+        sampling=options.sampling,
+        varies_lines=options.fixed_speedup != 0,
+    )
     return load
 
 
@@ -133,6 +146,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         type=one_name,
         help="requests arrive here: FILE:LINE or a function, as for --progress; repeatable",
+    )
+    group.add_argument(
+        "--busy-pauses",
+        action="store_true",
+        help="paused threads keep their processor busy unless another thread wants it, so that caches stay "
+        "warm; with --fixed-speedup 0, and not for programs that measure their own processor time",
     )
 
 

@@ -28,7 +28,7 @@ round=1
 while [ "$round" -le "${ROUNDS:-2}" ]; do
   for load in $levels; do
     "$@" "load=$load" 2>/dev/null | sed -n "s/^came/$load &/p" | tee -a "$folder/real.txt"
-    "$build/bin/coz" run -o "$folder/predicted.coz" --granularity function --fixed-speedup 0 \
+    "$build/bin/coz" run -o "$folder/predicted.coz" --granularity function --fixed-speedup 0 --busy-pauses \
       --arrival-speedup $((interval * 10 * load))ns --- "$@" >"$folder/last.txt" 2>&1 || {
       cat "$folder/last.txt" >&2
       exit 1

@@ -5,8 +5,9 @@
 //     port=6379          where the server listens
 //     interval_us=2000   from one request to the next, whether or not the last is answered
 //     most=64            of unanswered requests (4096 can be): while there are so many, further
-//                        ones are turned away. Redis answers when it has done all that it has received, so that
-//                        without a limit most of a long queue would be unanswered at the end
+//                        ones are turned away. Redis answers when it has done all that it has
+//                        received, so that without a limit most of a long queue would be unanswered
+//                        at the end
 //     fixed=1            the times of sending are fixed beforehand: one that is late is made up
 //     for.
 //                        0: each is interval_us after the last, for experiments on lines, whose
@@ -57,7 +58,8 @@ constexpr long kLongEvery = 10, kLongFactor = 4;
 
 std::string request_of(long number) {
   if (options.members > 0) return "SINTERCARD 2 coz:a coz:b\r\n";
-  const long rounds = static_cast<long>(options.script) * (number % kLongEvery == 0 ? kLongFactor : 1);
+  const long rounds =
+      static_cast<long>(options.script) * (number % kLongEvery == 0 ? kLongFactor : 1);
   return "EVAL \"local s = 0 for i = 1, tonumber(ARGV[1]) do s = s + i % 7 end return s\" 0 " +
          std::to_string(rounds) + "\r\n";
 }
@@ -222,11 +224,10 @@ bool parse(const std::string& text) {
   const struct {
     const char* name;
     double& value;
-  } numbers[] = {{"port", options.port},       {"interval_us", options.interval_us},
-                 {"load", options.load},       {"members", options.members},
-                 {"script", options.script},
-                 {"seconds", options.seconds}, {"fixed", options.fixed},
-                 {"most", options.most}};
+  } numbers[] = {{"port", options.port},     {"interval_us", options.interval_us},
+                 {"load", options.load},     {"members", options.members},
+                 {"script", options.script}, {"seconds", options.seconds},
+                 {"fixed", options.fixed},   {"most", options.most}};
   for (const auto& number : numbers) {
     if (text.substr(0, at) != number.name) continue;
     char* end = nullptr;

@@ -49,7 +49,7 @@ struct DelayState {
   Nanoseconds lock_wait_charge = 0;
   // What it waits for outside.
   OutsideQueues::Request outside;
-  // Processor time of its pauses, ns: if it has waited at queues, or pauses awake.
+  // Processor time of its pauses, ns: if it has waited at queues, or pauses busily.
   std::atomic<Nanoseconds> pause_cost{0};
 
   // The owner changes its own state; its signal handler must not.

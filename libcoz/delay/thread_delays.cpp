@@ -328,7 +328,7 @@ WaitCharges::LockWaits ThreadDelays::lock_waits() const noexcept {
 }
 
 void ThreadDelays::pause(Nanoseconds due) noexcept {
-  const bool counts_cost = state_.queue_waits.any() || environment_.pauses_awake;
+  const bool counts_cost = state_.queue_waits.any() || environment_.pauses_busily;
   const Nanoseconds ran = counts_cost ? environment_.processor_time() : 0;
   const Nanoseconds start = environment_.now();
   hold_timer();

@@ -56,7 +56,7 @@ struct DelayEnvironment {
   void (*run_timer)(bool runs) noexcept = nullptr;
   // Is the calling thread in a signal handler? nullptr: whoever may be, is.
   bool (*is_in_signal_handler)() noexcept = nullptr;
-  bool pauses_awake = false;  // `sleep_until` takes processor time
+  bool pauses_busily = false;  // `sleep_until` takes processor time
 };
 
 // What ended a wait.
@@ -254,7 +254,7 @@ class ThreadDelays {
     bool is_for_lock = false;
   };
   bool follows_waits() const noexcept { return environment_.waits != nullptr; }
-  bool pauses_awake() const noexcept { return environment_.pauses_awake; }
+  bool pauses_busily() const noexcept { return environment_.pauses_busily; }
   TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr,
                         Nanoseconds deadline = WaitCharges::kNoDeadline) noexcept;
   // The wait is over. Returns how long it was, without what has been claimed

@@ -35,6 +35,7 @@ struct ExperimentOptions {
   EarlierRuns earlier;  // if windows have companions
   bool end_to_end = false;
   std::optional<LoadLevel> load;  // load is amplified, or at least arrivals are timed
+  bool busy_pauses = false;       // pauses keep the processor (pause_busily_until)
   WaitTargets waits = WaitTargets::kNone;
   Sampling sampling = Sampling::kAuto;
   Nanoseconds period = kMillisecond;

@@ -163,6 +163,7 @@ Config read(const Variables& variables) {
   }
   config.load =
       LoadLevel::parse(variables.text("COZ_ARRIVAL_SPEEDUP"), variables.text("COZ_ARRIVAL_RATE"));
+  config.busy_pauses = variables.text("COZ_BUSY_PAUSES") == "1";
   config.end_to_end = variables.text("COZ_END_TO_END") == "1";
   const bool has_choice = config.fixed_speedup || !config.fixed_targets.empty();
   if (!has_choice && !config.load && !config.end_to_end) {

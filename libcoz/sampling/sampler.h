@@ -54,7 +54,7 @@ class Sampler {
     Nanoseconds samples = 1 + missed(context, is_late, thread, delays);
     const bool pauses = thread.delay.pausing.load(std::memory_order_relaxed);
     const bool spins = thread.delay.in_marked_wait.load(std::memory_order_relaxed) ||
-                       (pauses && delays.pauses_awake());
+                       (pauses && delays.pauses_busily());
     if (spins || pauses || is_late || is_switching(context, thread)) {
       if (before_pausing_ != nullptr) before_pausing_(context);
       for (; samples > 0; --samples) {

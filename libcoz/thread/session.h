@@ -26,7 +26,7 @@ class Session {
   struct Options {
     bool waits = false;            // they are targets
     bool holds_up_outside = true;  // what serves requests in turn; not where load is amplified
-    bool pauses_awake = false;     // pause_awake_until
+    bool pauses_busily = false;    // until another thread wants the processor
   };
 
   // Where several targets may be selected, reserve `mixes` before the first sample. `run_timer`:
@@ -41,7 +41,7 @@ class Session {
                state.selection,
                period,
                now,
-               options.pauses_awake ? pause_awake_until : pause_until,
+               options.pauses_busily ? pause_busily_until : pause_until,
                kMaxSavedPeriods * period,
                own_processor_time,
                &mixes,
@@ -50,7 +50,7 @@ class Session {
                options.holds_up_outside ? &state.outside : nullptr,
                run_timer,
                is_in_signal_handler,
-               options.pauses_awake} {}
+               options.pauses_busily} {}
 
   SharedState& shared;
   ChargeMixes mixes;

@@ -17,10 +17,10 @@ struct Pause {
   Nanoseconds processor_time;
 };
 
-Pause pause_awake_for(Nanoseconds time) {
+Pause pause_busily_for(Nanoseconds time) {
   const Nanoseconds ran = coz::own_processor_time();
   const Nanoseconds end = coz::now() + time;
-  const Nanoseconds woken = coz::pause_awake_until(end);
+  const Nanoseconds woken = coz::pause_busily_until(end);
   return {woken - end, coz::own_processor_time() - ran};
 }
 
@@ -44,14 +44,14 @@ class OneProcessor {
 
 }  // namespace
 
-TEST_CASE("a pause awake ends no earlier than asked for, and keeps errno") {
+TEST_CASE("a busy pause ends no earlier than asked for, and keeps errno") {
   errno = ENOTTY;
-  CHECK(pause_awake_for(2 * kMillisecond).overslept >= 0);
-  CHECK(pause_awake_for(-kMillisecond).processor_time < kMillisecond);
+  CHECK(pause_busily_for(2 * kMillisecond).overslept >= 0);
+  CHECK(pause_busily_for(-kMillisecond).processor_time < kMillisecond);
   CHECK(errno == ENOTTY);
 }
 
-TEST_CASE("a pause awake takes the processor from no thread that wants it") {
+TEST_CASE("a busy pause takes the processor from no thread that wants it") {
   const OneProcessor one;
   std::atomic<bool> stops{false};
   std::thread other([&] {
@@ -61,7 +61,7 @@ TEST_CASE("a pause awake takes the processor from no thread that wants it") {
   // Let it run.
   coz::pause_until(coz::now() + 5 * kMillisecond);
   Nanoseconds used = 0;
-  for (int i = 0; i < 5; ++i) used += pause_awake_for(20 * kMillisecond).processor_time;
+  for (int i = 0; i < 5; ++i) used += pause_busily_for(20 * kMillisecond).processor_time;
   stops = true;
   other.join();
   // Half of the time, if the two took turns.

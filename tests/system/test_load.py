@@ -29,6 +29,16 @@ def test_each_arrival_is_charged_and_windows_say_so(coz, program):
     assert "each 500 µs earlier" in run.err
 
 
+def test_busy_pauses_are_not_computing(coz, program):
+    options = ["--fixed-speedup", "0", "--arrival-speedup", "2ms", "--busy-pauses"]
+    run = coz.run([program, "seconds=1"], *options)
+    assert run.status == 0
+    counted = arrivals(run)
+    assert counted["charged"] > 0.9 * counted["count"] * 2_000_000
+    # Half of the time between two arrivals, every 4 ms, is pauses of the producers, which wait otherwise.
+    assert counted["computed"] < 0.25 * counted["between"]
+
+
 @pytest.mark.measured
 def test_a_share_is_measured_first(coz, program):
     run = coz.run([program, "seconds=4"], "--fixed-speedup", "0", "--arrival-speedup", "50%")

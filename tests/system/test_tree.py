@@ -105,6 +105,17 @@ def test_a_shell_may_start_them(coz, executed):
     assert run.warnings() == []
 
 
+def test_make_may_start_them(coz, executed):
+    """Two at a time, each by a shell."""
+    rules = coz.folder / "rules.mk"
+    rules.write_text(f"all: a b c d\na b c d:\n\t@yes | head -n 2000 | tr -d '\\n' | {executed}; echo $@\n")
+    run = coz.run(["make", "-j2", "-f", rules], "--tree", "-b", executed)
+    assert (run.status, sorted(run.out.split())) == (0, ["a", "b", "c", "d"]), run.err
+    assert totals(run)["points"][0]["visits"] == 8000
+    assert totals(run)["processes_running"] == 0
+    assert run.warnings() == []
+
+
 def test_a_named_program_that_no_process_executes_is_told(coz, executed):
     run = coz.run(["sh", "-c", "exit 3"], "--tree", "-b", executed)
     assert run.status == 3

@@ -188,12 +188,10 @@ def test_filters_and_order(show: Show, showcase_page: str) -> None:
 
 def test_load_levels_are_a_filter(show: Show) -> None:
     content = render_page([PageProfile("x", analysis_of(hostile_lines()[:2], 40))], {})
-    start = content.index('id="data">') + len('id="data">')
-    end = content.index("</script>", start)
-    document = json.loads(content[start:end])
+    document = _data_of(content)
     for load, result in zip(("0%", "20%"), document["profiles"][0]["results"], strict=True):
         result["load"] = load
-    page = show(content[:start] + json.dumps(document).replace("<", "\\u003c") + content[end:])
+    page = show(_with_data(content, document))
     page.select_option("#load", "20%")
     assert page.locator("#count").inner_text() == "1 of 2 results"
     assert "load 20%" in page.locator(".row").inner_text()
@@ -298,3 +296,19 @@ def test_load_is_shown_where_it_was_amplified(show: Show, request: pytest.Fixtur
     assert "Under other loads" in page.locator("#detail").inner_text()
     both = show(render_page([profile, profile], {}), "#view=load")
     assert both.locator("#detail .large .fit").count() == 2
+    content = render_page([profile], {})
+    document = _data_of(content)
+    base = document["profiles"][0]["scaling"][0]["levels"][0]
+    base["quantiles"] = [{"q": 0.99, "value": 2e6, "low": 1e6, "high": 3e6}]
+    table = show(_with_data(content, document), "#view=load").locator("#detail table", has_text="p99")
+    assert table.locator("td").all_inner_texts()[:2] == [base["name"], "2 ms ±50.0 %"]
+
+
+def _data_of(page: str) -> Any:
+    start = page.index('id="data">') + len('id="data">')
+    return json.loads(page[start : page.index("</script>", start)])
+
+
+def _with_data(page: str, document: Any) -> str:
+    start = page.index('id="data">') + len('id="data">')
+    return page[:start] + json.dumps(document).replace("<", "\\u003c") + page[page.index("</script>", start) :]

@@ -24,7 +24,8 @@ export function shade(index: number, levels: number): string {
 
 /** The whole curve with axes, band, and where it flattens. */
 export function scalingChart(pair: ScalingPair, width: number): SVGSVGElement {
-  const frame = largeFrame(width);
+  // Latency may be a hundred times as long: room for four digits and a sign.
+  const frame = { ...largeFrame(width), left: 60 };
   const { root, x, y } = begin(pair, frame, "large");
   const latency = pair.shown.kind === LATENCY;
   root.setAttribute("role", "img");

@@ -120,7 +120,10 @@ function point(pair: ScalingPair, compared: boolean, width: number): HTMLElement
     h("h3", {}, said(name(pair.shown))),
     ...words,
     ...(both.some(hasCurve) ? [scalingFigure(pair, compared, width)] : []),
-    ...both.map((scaling) => levelTable(scaling, compared ? (scaling === pair.a ? "A" : "B") : "")),
+    ...both.flatMap((scaling) => {
+      const which = compared ? (scaling === pair.a ? "A" : "B") : "";
+      return [levelTable(scaling, which), ...quantileTable(scaling, which)];
+    }),
   ];
 }
 
@@ -159,16 +162,12 @@ function levelTable(scaling: Scaling, which: string): HTMLElement {
     "95 % interval",
     "Exp.",
   ];
-  const quantiles = [...new Set(scaling.levels.flatMap((level) => level.quantiles.map(({ q }) => q)))].sort();
-  names.push(...quantiles.map((q) => `p${Number((100 * q).toPrecision(6))}`));
   const head = h(
     "tr",
     {},
     ...names.map((text, i) => h("th", {}, i === 0 && which ? `${which}: ${text}` : text)),
   );
-  const rows = scaling.levels.map((level) =>
-    h("tr", {}, ...levelCells(level, latency), ...quantiles.map((q) => quantileCell(level, q))),
-  );
+  const rows = scaling.levels.map((level) => h("tr", {}, ...levelCells(level, latency)));
   return h(
     "div",
     { class: "scrolling" },
@@ -182,6 +181,28 @@ function relative({ period, low, high }: Level, latency: boolean): Band {
     ? [low / period - 1, high / period - 1]
     : [period / high - 1, period / low - 1];
   return { speedup: 0, effect: 0, low: first, high: last };
+}
+
+/** Quantiles of the latency, where operations have identities. */
+function quantileTable(scaling: Scaling, which: string): HTMLElement[] {
+  const quantiles = [...new Set(scaling.levels.flatMap((level) => level.quantiles.map(({ q }) => q)))].sort();
+  if (quantiles.length === 0) return [];
+  const names = [which ? `${which}: Load` : "Load", ...quantiles.map(quantileName)];
+  const head = h("tr", {}, ...names.map((text) => h("th", {}, text)));
+  const rows = scaling.levels.map((level) =>
+    h("tr", {}, h("td", {}, said(level.name)), ...quantiles.map((q) => quantileCell(level, q))),
+  );
+  return [
+    h(
+      "div",
+      { class: "scrolling" },
+      h("table", { class: "points" }, h("thead", {}, head), h("tbody", {}, ...rows)),
+    ),
+  ];
+}
+
+function quantileName(q: number): string {
+  return `p${Number((100 * q).toPrecision(6))} (95 % interval)`;
 }
 
 function quantileCell(level: Level, q: number): HTMLElement {

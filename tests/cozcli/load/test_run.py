@@ -58,6 +58,22 @@ def test_without_samples_nothing_is_amplified() -> None:
     Load().check(end_to_end=False, sampling="off")
 
 
+@pytest.mark.parametrize(
+    ("load", "varies_lines"), [(Load(speedup="1"), True), (Load(rate="4"), True), (Load(), False)]
+)
+def test_busy_pauses_are_for_load_alone(load: Load, varies_lines: bool) -> None:
+    load.check(end_to_end=False, sampling="auto", varies_lines=varies_lines)
+    busy = load._replace(busy_pauses=True)
+    with pytest.raises(CozError, match="--busy-pauses is for measurements of load alone"):
+        busy.check(end_to_end=False, sampling="auto", varies_lines=varies_lines)
+
+
+def test_the_runtime_is_told_of_busy_pauses() -> None:
+    load = Load(speedup="1", busy_pauses=True)
+    load.check(end_to_end=False, sampling="auto", varies_lines=False)
+    assert load.variables == {"COZ_ARRIVAL_SPEEDUP": "1", "COZ_BUSY_PAUSES": "1"}
+
+
 def samples(count: int, charged: int, *points: dict[str, Any], speedup: int = 1_000_000) -> dict[str, Any]:
     arrivals = {
         "count": count,

@@ -114,7 +114,7 @@ TEST_CASE("pauses that take processor time are timed, whatever the thread has wa
   World world;
   coz::DelayEnvironment environment = world.environment;
   environment.processor_time = []() noexcept { return processor += 700; };
-  environment.pauses_awake = true;
+  environment.pauses_busily = true;
   coz::DelayState state;
   coz::ThreadDelays delays(state, environment);
   world.global.raise_to(5 * kDelay);

@@ -92,11 +92,11 @@ TEST_CASE("a sample that comes late, or in a pause, is none of the line where th
 
 TEST_CASE("a sample in a pause that takes processor time is no work") {
   World world;
-  world.environment.pauses_awake = GENERATE(false, true);
+  world.environment.pauses_busily = GENERATE(false, true);
   world.thread.delay.pausing.store(true);
   world.sample(false);
   CHECK(world.counts.histogram.total() == 1);
-  CHECK(world.counts.histogram.spun() == (world.environment.pauses_awake ? 1 : 0));
+  CHECK(world.counts.histogram.spun() == (world.environment.pauses_busily ? 1 : 0));
 }
 
 TEST_CASE(
