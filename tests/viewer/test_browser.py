@@ -311,4 +311,6 @@ def _data_of(page: str) -> Any:
 
 def _with_data(page: str, document: Any) -> str:
     start = page.index('id="data">') + len('id="data">')
-    return page[:start] + json.dumps(document).replace("<", "\\u003c") + page[page.index("</script>", start) :]
+    return (
+        page[:start] + json.dumps(document).replace("<", "\\u003c") + page[page.index("</script>", start) :]
+    )
