@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "common/raw_syscall.h"
-#include "common/spin.h"
 
 namespace coz {
 namespace {
@@ -78,18 +77,23 @@ Nanoseconds pause_until(Nanoseconds deadline) noexcept {
   return now();
 }
 
+// No `pause` instruction: hypervisors deschedule loops that have one (docs/decisions/pauses.md).
 Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept {
-  // Offers to others cost them no more than the former; who accepts one runs for longer than the
-  // latter.
-  constexpr Nanoseconds kBetweenOffers = 20 * kMicrosecond, kAccepted = 30 * kMicrosecond;
+  // Under the policies of real time, a thread that yields keeps the processor from all others.
+  constexpr long kThisThread = 0;
+  const long policy = raw_syscall(SYS_sched_getscheduler, kThisThread);
+  if (policy != SCHED_OTHER && policy != SCHED_BATCH) return pause_until(deadline);
+  // Others wait for kBetweenYields at most. Where a yield takes longer than kOtherRan, one has run.
+  constexpr Nanoseconds kBetweenYields = 20 * kMicrosecond, kOtherRan = 30 * kMicrosecond;
   Nanoseconds time = now();
   while (time < deadline) {
-    const Nanoseconds offer = std::min(deadline, time + kBetweenOffers);
-    while ((time = now()) < offer) spin_once();
+    const Nanoseconds next = std::min(deadline, time + kBetweenYields);
+    while ((time = now()) < next) {
+    }
     if (time >= deadline) break;
     raw_syscall(SYS_sched_yield);
-    const Nanoseconds offered = std::exchange(time, now());
-    if (time - offered > kAccepted && time < deadline) return pause_until(deadline);
+    const Nanoseconds yielded = std::exchange(time, now());
+    if (time - yielded > kOtherRan && time < deadline) return pause_until(deadline);
   }
   return time;
 }

@@ -33,8 +33,8 @@ Nanoseconds others_processor_time() noexcept;
 // falls from about 70 to 20 µs.
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
-// The same for a thread that keeps its processor, and so what it has in the caches. When another
-// thread wants that, it sleeps for the rest.
+// The same for a thread that keeps its processor, and so what it has in the caches. Once another
+// thread has run when it yielded, it sleeps for the rest.
 Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept;
 
 // For threads of our own: their sleeps end on time from here on. They have no slack, and run in the

@@ -3,6 +3,8 @@
 #ifndef BENCHMARKS_PROGRAMS_DEVICE_H
 #define BENCHMARKS_PROGRAMS_DEVICE_H
 
+#include <sched.h>
+
 #include <algorithm>
 #include <ctime>
 #include <mutex>
@@ -29,6 +31,22 @@ class Device {
   std::mutex mutex_;
   std::vector<double> free_at_;
 };
+
+// The calling thread runs on the `number`th of its processors from here on. In a virtual machine,
+// the kernel may take a processor that has halted for a busy one, and let two threads share
+// another.
+inline void stay_on_processor(int number) {
+  cpu_set_t all;
+  if (sched_getaffinity(0, sizeof all, &all) != 0) return;
+  for (int processor = 0; processor < CPU_SETSIZE; ++processor) {
+    if (!CPU_ISSET(processor, &all) || number-- > 0) continue;
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(processor, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    return;
+  }
+}
 
 inline double seconds_of(const Line& line) {
   return 1e-6 * static_cast<double>(varied(line)) / kPerMicrosecond;

@@ -1,6 +1,6 @@
 // In each round one thread reads a block from a fast device and computes, while the other reads a
-// longer block from a slow device and checks it. The slow reads keep the second thread behind: they
-// pay until the first is, and the fast ones do not.
+// longer block from a slow device and checks it. The second thread is behind, so that slow reads
+// pay until the first thread is the one behind, and fast ones do not.
 #include <pthread.h>
 #include <thread>
 
@@ -27,6 +27,7 @@ ground_truth::Device fast_device(1), slow_device(1);
 pthread_barrier_t barrier;
 
 void run_fast() {
+  ground_truth::stay_on_processor(0);
   for (;;) {
     const timespec done = fast_device.request(ground_truth::seconds_of(fast_line));
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &done, nullptr);  // WAIT fast
@@ -38,6 +39,7 @@ void run_fast() {
 }
 
 void run_slow() {
+  ground_truth::stay_on_processor(1);
   for (;;) {
     const timespec done = slow_device.request(ground_truth::seconds_of(slow_line));
     clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &done, nullptr);  // WAIT slow

@@ -169,9 +169,12 @@ def select(analysis: Analysis, result_filter: ResultFilter) -> Analysis:
 
 
 def _by_load(runs: Sequence[Run]) -> dict[int, list[Run]]:
-    """Runs by arrival speedup, the lowest first: under another load it is another program."""
+    """Runs by arrival speedup, the lowest first: under another load it is another program.
+
+    Those with busy pauses tell of load alone.
+    """
     levels: defaultdict[int, list[Run]] = defaultdict(list)
-    for run in runs:
+    for run in (run for run in runs if not run.record.busy_pauses):
         levels[run.arrival_speedup].append(run)
     return dict(sorted(levels.items()))
 

@@ -63,8 +63,13 @@ class Load(NamedTuple):
             return
         from cozcli.load import messages  # which most runs need not wait for
 
-        if self.busy_pauses and (varies_lines or not self.charges_arrivals):
-            raise CozError(messages.busy_pauses_beside_lines())
+        if self.busy_pauses:
+            if varies_lines or not self.charges_arrivals:
+                raise CozError(messages.busy_pauses_beside_lines())
+            from cozcli.doctor.machine import Machine
+
+            if (quota := Machine().quota) is not None:
+                raise CozError(messages.busy_pauses_under_quota(quota))
         if sampling == "off":
             raise CozError(messages.amplified_without_samples())
         if end_to_end and self.is_measured:
@@ -113,9 +118,15 @@ def read(options: argparse.Namespace) -> Load:
     load.check(
         end_to_end=options.end_to_end,
         sampling=options.sampling,
-        varies_lines=options.fixed_speedup != 0,
+        varies_lines=options.fixed_speedup != 0 or has_fixed_targets(options),
     )
     return load
+
+
+def has_fixed_targets(options: argparse.Namespace) -> bool:
+    """Does the command line name what is to be sped up?"""
+    names = ("line", "lines", "function", "region", "wait", "lock")
+    return any(getattr(options, f"fixed_{name}") for name in names)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -150,8 +161,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--busy-pauses",
         action="store_true",
-        help="paused threads keep their processor busy unless another thread wants it, so that caches stay "
-        "warm; with --fixed-speedup 0, and not for programs that measure their own processor time",
+        help="paused threads keep their processor busy until another thread runs there, so that caches stay "
+        "warm; for load alone, and not for programs that measure or limit their own processor time",
     )
 
 

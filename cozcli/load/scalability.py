@@ -136,10 +136,25 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
     return tuple(result for result in found if result.points)
 
 
+def idle_runs(runs: Sequence[Run]) -> frozenset[int]:
+    """Runs under load, by index, whose pauses let caches cool, where others had --busy-pauses.
+
+    At base load nobody pauses.
+    """
+    if not any(run.record.busy_pauses for run in runs):
+        return frozenset()
+    return frozenset(
+        number for number, run in enumerate(runs) if run.arrival_speedup and not run.record.busy_pauses
+    )
+
+
 def _usable_levels(runs: Sequence[Run]) -> dict[int, list[_Window]]:
     unusable = unusable_levels(runs)
     levels: dict[int, list[_Window]] = {}
+    left_out = idle_runs(runs)
     for number, run in enumerate(runs):
+        if number in left_out:
+            continue
         for record in run.experiments:
             # Runs without amplification count no arrivals; they are no part of the sweep.
             if record.speedup == 0 and record.arrivals and record.arrivals.speedup not in unusable:

@@ -103,6 +103,7 @@ def _run(fields: Fields) -> RunRecord:
         cores=fields.natural("cores", 0),
         scope=fields.texts("scope"),
         end_to_end=fields.flag("end_to_end"),
+        busy_pauses=fields.flag("busy_pauses"),
         fixed_speedup=check_speedup(fields.real("fixed_speedup", 1.0))
         if fields.has("fixed_speedup")
         else None,

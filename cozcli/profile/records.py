@@ -102,6 +102,7 @@ class RunRecord(NamedTuple):
     cores: int = 0
     scope: tuple[str, ...] = ()
     end_to_end: bool = False
+    busy_pauses: bool = False
     classic: bool = False
     fixed_speedup: float | None = None
     granularity: str = "line"

@@ -4,7 +4,8 @@
 #
 #   capacity.sh BUILD_FOLDER
 #
-# Both are measured in turns, and both add to what earlier calls left in BUILD_FOLDER/redis; remove that to begin anew.
+# Both are measured in turns, and both add to what earlier calls left in BUILD_FOLDER/redis; remove that to
+# begin anew.
 # INTERVAL_US, SCRIPT or MEMBERS (requests.cpp), LEVELS, SECONDS_EACH, ROUNDS, PORT: variables with defaults, below.
 # Choose INTERVAL_US so that the server is busy for about a quarter of the time at load 0.
 set -eu
@@ -12,7 +13,7 @@ build=$1
 port=${PORT:-7701} interval=${INTERVAL_US:-2000} seconds=${SECONDS_EACH:-4}
 script=${SCRIPT:-40000} members=${MEMBERS:-0}
 levels=${LEVELS:-0 20 40 60 80}
-folder=$build/redis
+folder=$build/redis/$interval-$script-$members
 mkdir -p "$folder"
 
 server=$(command -v redis-server) || {

@@ -159,6 +159,7 @@ class Answers {
  private:
   void receive_all() {
     for (long more; (more = receive(server_)) >= 0;) {
+      if (answered_ + more > sent_) fail("the server answered what was not asked");
       const auto now = Clock::now();
       for (; more > 0; --more) {
         COZ_END_ID("request", answered_);

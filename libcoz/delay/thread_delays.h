@@ -116,9 +116,8 @@ class ThreadDelays {
   void sampled(std::uint32_t target) noexcept;
 
   // Pays all that the thread owes: before it takes a lock, so that it does not pause with others
-  // waiting for it, and before it wakes another thread.
-  // Where waits for a lock are charged, threads owe a little at every call. A baseline, in which
-  // nobody does, must not be faster for that.
+  // waiting for it, and before it wakes another thread. Where waits for a lock are charged, threads
+  // owe a little at every call: a baseline, in which nobody does, must not be faster for that.
   void settle() noexcept {
     if (!has_charges()) {
       const Nanoseconds global = global_now();

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 
-#include "common/spin.h"
 #include "interpose/blocking.h"
 #include "interpose/export.h"
 #include "kernel/real.h"
@@ -17,7 +16,15 @@ namespace {
 class Relax {
  public:
   void operator()() {
-    for (int i = 0; i < times_; ++i) coz::spin_once();
+    for (int i = 0; i < times_; ++i) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#elif defined(__aarch64__)
+      asm volatile("yield");
+#else
+      asm volatile("");
+#endif
+    }
     times_ = std::min(2 * times_, kMaxTimes);
   }
 

@@ -67,14 +67,10 @@ std::optional<double> processor_quota(std::string_view cgroups, const std::strin
   return least;
 }
 
-std::optional<double> processor_quota() {
-  return processor_quota(read("/proc/self/cgroup"), "/sys/fs/cgroup");
-}
-
 namespace {
 
 std::size_t paid_for(std::size_t cores) {
-  if (const auto quota = processor_quota()) {
+  if (const auto quota = processor_quota(read("/proc/self/cgroup"), "/sys/fs/cgroup")) {
     cores = std::min(cores, static_cast<std::size_t>(std::ceil(*quota)));
   }
   return std::max<std::size_t>(cores, 1);

@@ -16,9 +16,6 @@ std::size_t available_cores();
 // The same for all processes of the machine together, each of which may be bound to some of them.
 std::size_t machine_cores();
 
-// The quota of this process, in processors; nullopt: there is none.
-std::optional<double> processor_quota();
-
 // The least quota of a cgroup and those above it, in processors; nullopt: there is none. `cgroups`
 // is what /proc/self/cgroup says, `root` where cgroups are mounted. Versions 1 and 2.
 std::optional<double> processor_quota(std::string_view cgroups, const std::string& root);

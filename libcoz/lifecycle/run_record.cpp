@@ -53,6 +53,7 @@ RunRecord describe_run(const Config& config, const Modules& modules, const Sampl
   record.granularity = name_of(config.granularity, kGranularityNames);
   record.scope = lines_of(config.source_scope);
   record.end_to_end = config.end_to_end;
+  record.busy_pauses = config.busy_pauses;
   for (const TargetName& name : config.fixed_targets) record.fixed.push_back(location_of(name));
   record.fixed_speedup = config.fixed_speedup;
   record.speedups = config.speedups;

@@ -9,7 +9,6 @@
 #include <new>
 
 #include "common/raw_syscall.h"
-#include "kernel/available_cores.h"
 #include "kernel/message.h"
 #include "kernel/own_thread.h"
 #include "kernel/process_state.h"
@@ -33,19 +32,6 @@ constexpr std::uint32_t kLaterTargets = 1U << 24;
 // Seconds for the last records; they take milliseconds.
 constexpr time_t kMaxEndTime = 10;
 
-// A server under amplified load pauses for most of the time. While its processor idles, other
-// guests of the machine may take its caches, and its capacity comes out too low. `coz run` asks for
-// busy pauses only where nothing is sped up: whether processors are too few is told by how busy
-// they are.
-bool may_pause_busily(const Config& config) {
-  if (!config.busy_pauses) return false;
-  if (!processor_quota()) return true;
-  message(
-      "a cgroup limits processor time, which busy pauses would use up, so that pauses sleep; "
-      "lift the limit for --busy-pauses (docker run without --cpus; CPUQuota= of a unit)");
-  return false;
-}
-
 }  // namespace
 
 Runtime* Runtime::runtime_ = nullptr;
@@ -57,7 +43,7 @@ Runtime::Runtime(Config config, SharedState& shared, SampleCounts& counts, Share
       // Return addresses differ from one execution to the next, and there is room for few.
       session_(shared, config_.period,
                {config_.waits != WaitTargets::kNone, !config_.load && !config_.is_executed,
-                may_pause_busily(config_)},
+                config_.busy_pauses},
                run_timer),
       module_thread_(modules_),
       targets_(modules_, call_paths_, shared.regions, shared.wait_sites, config_.granularity),

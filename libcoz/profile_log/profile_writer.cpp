@@ -212,6 +212,7 @@ std::string to_json(const RunRecord& record) {
   json.field("granularity", record.granularity);
   write_list(json, "scope", record.scope);
   json.field("end_to_end", record.end_to_end);
+  if (record.busy_pauses) json.field("busy_pauses", true);
   if (!record.fixed.empty()) write_list(json, "fixed", record.fixed);
   if (record.fixed_speedup) json.field("fixed_speedup", *record.fixed_speedup / 100.0);
   if (!record.speedups.empty()) {

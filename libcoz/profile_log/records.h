@@ -37,6 +37,7 @@ struct RunRecord {
   std::string granularity;
   std::vector<std::string> scope;
   bool end_to_end = false;
+  bool busy_pauses = false;
   std::vector<std::string> fixed;              // locations
   std::optional<int> fixed_speedup;            // percent; written as a fraction
   std::vector<int> speedups;                   // the same

@@ -47,14 +47,15 @@ def test_python_marks_count_and_lines_of_the_library_are_found(coz, python_marks
 def test_a_pool_of_python_processes_is_profiled_as_one(coz, python_marks, request):
     python, _, library = python_marks
     program = request.config.rootpath / "tests/programs/python/workers.py"
-    run = coz.run([python, program, library, 600, "fork"], "--tree", "-b", "%work%")
+    run = coz.run([python, program, library, 600, "fork"], "--tree", "-b", f"%{library.parent.name}/work")
     assert (run.status, run.out) == (0, "600\n"), run.err
     points, samples = points_of(run)
     assert points["throughput", "done"]["visits"] == 600
     assert samples["processes"] == 3
     source = request.config.rootpath / "tests/programs/python/work.c"
     long = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "// LONG" in text)
-    assert {line["location"] for line in samples["lines"]} == {f"{source}:{long}"}
+    lines = {line["location"]: line["count"] for line in samples["lines"]}
+    assert max(lines, key=lines.get) == f"{source}:{long}"
 
 
 def test_forked_python_processes_have_operations_of_their_own(request):

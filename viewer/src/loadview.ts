@@ -185,7 +185,9 @@ function relative({ period, low, high }: Level, latency: boolean): Band {
 
 /** Quantiles of the latency, where operations have identities. */
 function quantileTable(scaling: Scaling, which: string): HTMLElement[] {
-  const quantiles = [...new Set(scaling.levels.flatMap((level) => level.quantiles.map(({ q }) => q)))].sort();
+  const quantiles = [...new Set(scaling.levels.flatMap((level) => level.quantiles.map(({ q }) => q)))].sort(
+    (a, b) => a - b,
+  );
   if (quantiles.length === 0) return [];
   const names = [which ? `${which}: Load` : "Load", ...quantiles.map(quantileName)];
   const head = h("tr", {}, ...names.map((text) => h("th", {}, text)));
@@ -193,6 +195,7 @@ function quantileTable(scaling: Scaling, which: string): HTMLElement[] {
     h("tr", {}, h("td", {}, said(level.name)), ...quantiles.map((q) => quantileCell(level, q))),
   );
   return [
+    h("p", { class: "legend" }, "Quantiles of the latency:"),
     h(
       "div",
       { class: "scrolling" },
