@@ -8,10 +8,10 @@
 
 namespace {
 
-ground_truth::Line fast_line{"fast", 300};
 ground_truth::Line compute_line{"compute", 400};
-ground_truth::Line slow_line{"slow", 1200};
 ground_truth::Line check_line{"check", 100};
+ground_truth::Line fast_line{"fast", 300};
+ground_truth::Line slow_line{"slow", 1200};
 
 [[gnu::noinline]] void compute() {
   const long length = ground_truth::varied(compute_line);
