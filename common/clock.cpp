@@ -81,7 +81,7 @@ Nanoseconds pause_until(Nanoseconds deadline) noexcept {
 Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept {
   // Under the policies of real time, a thread that yields keeps the processor from all others.
   constexpr long kThisThread = 0;
-  const long policy = raw_syscall(SYS_sched_getscheduler, kThisThread);
+  const long policy = raw_syscall(SYS_sched_getscheduler, kThisThread) & ~long{SCHED_RESET_ON_FORK};
   if (policy != SCHED_OTHER && policy != SCHED_BATCH) return pause_until(deadline);
   // Others wait for kBetweenYields at most. Where a yield takes longer than kOtherRan, one has run.
   constexpr Nanoseconds kBetweenYields = 20 * kMicrosecond, kOtherRan = 30 * kMicrosecond;

@@ -34,7 +34,7 @@ Nanoseconds others_processor_time() noexcept;
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
 // The same for a thread that keeps its processor, and so what it has in the caches. Once another
-// thread has run when it yielded, it sleeps for the rest.
+// thread has run when it yielded, or under policies of real time, it sleeps.
 Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept;
 
 // For threads of our own: their sleeps end on time from here on. They have no slack, and run in the

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from cozcli.analysis.extension import Findings
 from cozcli.load import messages
-from cozcli.load.scalability import find_limit, idle_runs, measure_scalability, unusable_levels
+from cozcli.load.pauses import levels_of_both_pauses
+from cozcli.load.scalability import find_limit, measure_scalability, unusable_levels
 from cozcli.profile.profile import Run
 
 
@@ -14,8 +15,8 @@ def examine(runs: Sequence[Run]) -> Findings:
     """Scalability, levels whose runs had another load than was asked for, and warnings."""
     unusable = unusable_levels(runs)
     warnings = [messages.false_load(level, lost) for level, lost in sorted(unusable.items())]
-    if left_out := idle_runs(runs):
-        warnings.append(messages.idle_pauses_left_out(len(left_out)))
+    if both := levels_of_both_pauses(runs):
+        warnings.append(messages.both_pauses(len(both)))
     limit = find_limit(runs)
     if limit is not None:
         warnings.append(messages.load_limited(limit))

@@ -20,27 +20,27 @@ def amplified_without_samples() -> Problem:
 def busy_pauses_beside_lines() -> Problem:
     """--busy-pauses where lines are sped up, or load is not amplified."""
     return Problem(
-        "--busy-pauses is for measurements of load alone; experiments on lines would take a processor that a "
-        "paused thread keeps busy for one that the program needs.",
-        "use coz amp without --lines, or --fixed-speedup 0 without targets and --arrival-speedup or "
-        "--arrival-rate; or leave --busy-pauses out (coz.toml may name it, too).",
+        "--busy-pauses is for measurements of load alone; experiments on lines would mistake a processor "
+        "that a paused thread keeps busy for one that the program needs.",
+        "use coz amp without --lines, or --arrival-speedup with --fixed-speedup 0 and no targets; or leave "
+        "--busy-pauses out (coz.toml may name it, too).",
     )
 
 
 def busy_pauses_under_quota(allowed: float) -> Problem:
     """--busy-pauses where a control group limits processor time."""
     return Problem(
-        f"a control group allows {allowed:.3g} processors: busy pauses would use that up, and the program be "
-        "stopped for it.",
+        f"a control group allows {allowed:.3g} processors: busy pauses would use that up, and the program "
+        "would be stopped for it.",
         "lift the limit (docker run without --cpus; CPUQuota= of a unit), or leave --busy-pauses out.",
     )
 
 
-def idle_pauses_left_out(number: int) -> Problem:
-    """Runs with and without --busy-pauses in one profile."""
+def both_pauses(levels: int) -> Problem:
+    """Runs with and without --busy-pauses at one load."""
     return Problem(
-        f"{count(number, 'run')} under load without --busy-pauses {'was' if number == 1 else 'were'} left "
-        "out: while threads slept, caches cooled, so that the program could take less.",
+        f"{count(levels, 'load')} {'was' if levels == 1 else 'were'} measured with and without "
+        "--busy-pauses: only what was measured with it counts there, as caches cool while threads sleep.",
         "begin a new profile (-o) for runs of one kind.",
     )
 

@@ -68,7 +68,8 @@ class Load(NamedTuple):
                 raise CozError(messages.busy_pauses_beside_lines())
             from cozcli.doctor.machine import Machine
 
-            if (quota := Machine().quota) is not None:
+            machine = Machine()
+            if (quota := machine.quota) is not None and quota < machine.processors:
                 raise CozError(messages.busy_pauses_under_quota(quota))
         if sampling == "off":
             raise CozError(messages.amplified_without_samples())

@@ -33,6 +33,7 @@ from cozcli.analysis.load_result import LoadPoint, LoadQuantile, Scalability
 from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT
 from cozcli.analysis.statistics.arrays import Floats, Ints
 from cozcli.load.arrivals import is_limited, waiting_share
+from cozcli.load.pauses import with_equal_pauses
 from cozcli.load.quantiles import load_quantiles
 from cozcli.load.units import sums_of_units
 from cozcli.profile.profile import Run
@@ -92,7 +93,7 @@ def is_amplified(runs: Sequence[Run]) -> bool:
 def unusable_levels(runs: Sequence[Run]) -> dict[int, float]:
     """Levels whose load was not reached, or was never there, and the part that was lost."""
     by_level: dict[int, list[ExperimentRecord]] = {}
-    for run in runs:
+    for run in with_equal_pauses(runs):
         for record in run.experiments:
             if record.arrivals and record.arrivals.speedup:
                 by_level.setdefault(record.arrivals.speedup, []).append(record)
@@ -109,7 +110,7 @@ def find_limit(runs: Sequence[Run]) -> float | None:
     That is the part of the time between two arrivals in which they wait. None where no level came so far.
     """
     by_level: dict[int, list[Arrivals]] = {}
-    for run in runs:
+    for run in with_equal_pauses(runs):
         for record in run.experiments:
             if record.arrivals:
                 by_level.setdefault(record.arrivals.speedup, []).append(record.arrivals)
@@ -136,25 +137,10 @@ def measure_scalability(runs: Sequence[Run]) -> tuple[Scalability, ...]:
     return tuple(result for result in found if result.points)
 
 
-def idle_runs(runs: Sequence[Run]) -> frozenset[int]:
-    """Runs under load, by index, whose pauses let caches cool, where others had --busy-pauses.
-
-    At base load nobody pauses.
-    """
-    if not any(run.record.busy_pauses for run in runs):
-        return frozenset()
-    return frozenset(
-        number for number, run in enumerate(runs) if run.arrival_speedup and not run.record.busy_pauses
-    )
-
-
 def _usable_levels(runs: Sequence[Run]) -> dict[int, list[_Window]]:
     unusable = unusable_levels(runs)
     levels: dict[int, list[_Window]] = {}
-    left_out = idle_runs(runs)
-    for number, run in enumerate(runs):
-        if number in left_out:
-            continue
+    for number, run in enumerate(with_equal_pauses(runs)):
         for record in run.experiments:
             # Runs without amplification count no arrivals; they are no part of the sweep.
             if record.speedup == 0 and record.arrivals and record.arrivals.speedup not in unusable:

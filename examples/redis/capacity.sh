@@ -6,14 +6,15 @@
 #
 # Both are measured in turns, and both add to what earlier calls left in BUILD_FOLDER/redis; remove that to
 # begin anew.
-# INTERVAL_US, SCRIPT or MEMBERS (requests.cpp), LEVELS, SECONDS_EACH, ROUNDS, PORT: variables with defaults, below.
+# INTERVAL_US, SCRIPT or MEMBERS (requests.cpp), PAUSES, LEVELS, SECONDS_EACH, ROUNDS, PORT: variables with defaults,
+# below. With PAUSES= paused threads sleep.
 # Choose INTERVAL_US so that the server is busy for about a quarter of the time at load 0.
 set -eu
 build=$1
 port=${PORT:-7701} interval=${INTERVAL_US:-2000} seconds=${SECONDS_EACH:-4}
-script=${SCRIPT:-40000} members=${MEMBERS:-0}
+script=${SCRIPT:-40000} members=${MEMBERS:-0} pauses=${PAUSES---busy-pauses}
 levels=${LEVELS:-0 20 40 60 80}
-folder=$build/redis/$interval-$script-$members
+folder=$build/redis/$interval-$script-$members$pauses
 mkdir -p "$folder"
 
 server=$(command -v redis-server) || {
@@ -29,7 +30,7 @@ round=1
 while [ "$round" -le "${ROUNDS:-2}" ]; do
   for load in $levels; do
     "$@" "load=$load" 2>/dev/null | sed -n "s/^came/$load &/p" | tee -a "$folder/real.txt"
-    "$build/bin/coz" run -o "$folder/predicted.coz" --granularity function --fixed-speedup 0 --busy-pauses \
+    "$build/bin/coz" run -o "$folder/predicted.coz" --granularity function --fixed-speedup 0 $pauses \
       --arrival-speedup $((interval * 10 * load))ns --- "$@" >"$folder/last.txt" 2>&1 || {
       cat "$folder/last.txt" >&2
       exit 1

@@ -4,7 +4,7 @@
 //   redis-server --loadmodule redis_requests.so [NAME=VALUE]...
 //     port=6379          where the server listens
 //     interval_us=2000   from one request to the next, whether or not the last is answered
-//     most=64            of unanswered requests (4096 can be): while there are so many, further
+//     most=64            unanswered requests, 4096 at most: while there are so many, further
 //                        ones are turned away. Redis answers when it has done all that it has
 //                        received, so that without a limit most of a long queue would be unanswered
 //                        at the end

@@ -56,8 +56,10 @@ TEST_CASE("a busy pause ends no earlier than asked for, and keeps errno") {
 }
 
 TEST_CASE("a busy pause keeps a processor that nobody else wants") {
+  // Tests that run beside this one may want all of them for a while.
+  const Nanoseconds end = coz::now() + 30 * coz::kSecond;
   Nanoseconds most = 0;
-  for (int i = 0; i < 100 && most < kMillisecond; ++i) {
+  while (coz::now() < end && most < kMillisecond) {
     most = std::max(most, pause_busily_for(2 * kMillisecond).processor_time);
   }
   CHECK(most >= kMillisecond);

@@ -32,7 +32,10 @@ def test_each_arrival_is_charged_and_windows_say_so(coz, program):
 def test_busy_pauses_are_not_computing(coz, program):
     options = ["--fixed-speedup", "0", "--arrival-speedup", "2ms", "--busy-pauses"]
     run = coz.run([program, "seconds=1"], *options)
-    assert run.status == 0
+    if "a control group allows" in run.err:
+        pytest.skip("processor time is limited")
+    assert run.status == 0, run.err
+    assert run.records("run")[0]["busy_pauses"] is True
     counted = arrivals(run)
     assert counted["charged"] > 0.9 * counted["count"] * 2_000_000
     # Half of the time between two arrivals, every 4 ms, is pauses of the producers, which wait otherwise.

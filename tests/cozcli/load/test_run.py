@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cozcli.doctor.machine import Machine
 from cozcli.errors import CozError, Problem
 from cozcli.launch.points import LocationPoint
-from cozcli.load.run import Load, arrival_rate, arrival_speedup
+from cozcli.load.run import Load, arrival_rate, arrival_speedup, has_fixed_targets
 from cozcli.profile.tail import read_tail
 
 
@@ -68,7 +70,28 @@ def test_busy_pauses_are_for_load_alone(load: Load, varies_lines: bool) -> None:
         busy.check(end_to_end=False, sampling="auto", varies_lines=varies_lines)
 
 
-def test_the_runtime_is_told_of_busy_pauses() -> None:
+@pytest.mark.parametrize(
+    ("quota", "refused"), [(None, False), (1e9, False), (0.5, True)], ids=["none", "large", "small"]
+)
+def test_busy_pauses_would_use_up_a_quota(
+    monkeypatch: pytest.MonkeyPatch, quota: float | None, refused: bool
+) -> None:
+    monkeypatch.setattr(Machine, "quota", quota)
+    load = Load(speedup="1", busy_pauses=True)
+    with pytest.raises(CozError, match=r"allows 0\.5 processors") if refused else contextlib.nullcontext():
+        load.check(end_to_end=False, sampling="auto", varies_lines=False)
+
+
+@pytest.mark.parametrize("kind", ["line", "lines", "function", "region", "wait", "lock"])
+def test_targets_of_the_command_line_vary_lines(kind: str) -> None:
+    kinds = ("line", "lines", "function", "region", "wait", "lock")
+    none = argparse.Namespace(**{f"fixed_{each}": [] for each in kinds})
+    assert not has_fixed_targets(none)
+    assert has_fixed_targets(argparse.Namespace(**{**vars(none), f"fixed_{kind}": ["x"]}))
+
+
+def test_the_runtime_is_told_of_busy_pauses(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Machine, "quota", None)
     load = Load(speedup="1", busy_pauses=True)
     load.check(end_to_end=False, sampling="auto", varies_lines=False)
     assert load.variables == {"COZ_ARRIVAL_SPEEDUP": "1", "COZ_BUSY_PAUSES": "1"}

@@ -17,6 +17,7 @@ from cozcli.analysis.rank.result_filter import ResultFilter
 from cozcli.analysis.result import COMPLETED, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.load.figure import draw_load
+from cozcli.load.pauses import levels_of_both_pauses
 from cozcli.load.scalability import excess_of_load, find_knee, measure_scalability
 from cozcli.load.shifts import find_shifts, selected_shifts
 from cozcli.profile.profile import Profile, Run, collect_runs
@@ -84,6 +85,37 @@ def test_each_level_is_compared_with_base_load() -> None:
         assert point.speedup_low - 0.01 < truth < point.speedup_high + 0.01
         assert point.speedup_high - point.speedup_low < 0.04
     assert result.points[2].arrival_rate == pytest.approx(1000)
+
+
+def test_at_a_load_of_both_pauses_only_busy_ones_count() -> None:
+    """Sleeping ones have a lower capacity, and stand alone at 3 ms."""
+    idle, busy = sweep([0, 1 * MS, 2 * MS, 3 * MS], capacity=600), sweep([0, 1 * MS, 2 * MS], capacity=750)
+    for record in busy:
+        if record["type"] == "run":
+            record["busy_pauses"] = True
+    runs = runs_of([*idle, *busy])
+    (result,) = measure_scalability(runs)
+    assert [p.speedup for p in result.points] == pytest.approx([0, 0.25, 1 / 3, 1 / 6], abs=0.01)
+    assert levels_of_both_pauses(runs) == {1 * MS, 2 * MS}
+    (warning,) = analyse(Profile(runs)).warnings
+    assert "2 loads were measured with and without --busy-pauses" in warning.text
+    assert levels_of_both_pauses(runs_of(idle)) == frozenset()
+
+
+def test_busy_pauses_at_base_load_are_none() -> None:
+    records = sweep([0, 1 * MS])
+    records[0]["busy_pauses"] = True
+    (result,) = measure_scalability(runs_of(records))
+    assert [p.speedup for p in result.points] == pytest.approx([0, 0.25], abs=0.01)
+
+
+def test_lines_take_no_baselines_from_busy_pauses() -> None:
+    rng = np.random.default_rng(7)
+    of_line = run_of(0, [window(0, 750, rng, "a.c:1", s) for s in (0.5, 0.0) * 10])
+    busy = run_of(0, [window(0, 750, rng) for _ in range(20)])
+    busy[0]["busy_pauses"] = True
+    alone, beside = (analyse(Profile(runs_of(records))) for records in (of_line, of_line + busy))
+    assert alone.results == beside.results
 
 
 def test_a_load_that_is_higher_than_planned_is_named_by_the_arrivals() -> None:
