@@ -97,7 +97,9 @@ bool Runtime::has_tree_ended() noexcept {
 void Runtime::before_fork() {
   Session* session = Session::active();
   forking_.store(session, std::memory_order_relaxed);
-  if (session != nullptr) runtime_->module_thread_.before_fork();
+  if (session == nullptr) return;
+  if (runtime_->config_.tree && !runtime_->is_child_) runtime_->module_thread_.wait_for_lines();
+  runtime_->module_thread_.before_fork();
 }
 
 void Runtime::after_fork() {

@@ -27,6 +27,7 @@ namespace {
 
 constexpr Nanoseconds kInterval = 20 * kMillisecond;
 constexpr Nanoseconds kMaxStartTime = kSecond;
+constexpr Nanoseconds kMaxWaitForLines = 2 * kSecond;
 
 std::optional<std::uint64_t> socket_inode(int descriptor) {
   struct stat status{};
@@ -104,6 +105,9 @@ class ModuleThread::World final : public ModuleWorld {
   bool make_room(std::uint32_t lines, std::uint32_t functions) override {
     return thread_.make_room_(lines, functions);
   }
+  // How many objects had been loaded when all were listed; 0: not all are.
+  std::uint64_t seen() const noexcept { return listed_ ? listed_->loaded : 0; }
+
   void say(const std::string& text) override { message("%s", text.c_str()); }
 
  private:
@@ -166,9 +170,23 @@ void ModuleThread::watch() {
   }
   World world(*this, memory_map, inode);
   ModuleWatch modules(modules_, scope_, world);
+  can_be_waited_for_.store(true);
   do {
     modules.look();
+    seen_.store(world.seen(), std::memory_order_release);
   } while (stop_.sleep_for(kInterval));
+  can_be_waited_for_.store(false);
+}
+
+void ModuleThread::wait_for_lines() noexcept {
+  const Nanoseconds give_up = now() + kMaxWaitForLines;
+  while (can_be_waited_for_.load() &&
+         seen_.load(std::memory_order_acquire) < read_loader_counts().loaded) {
+    pause_until(now() + kMillisecond);
+    if (now() < give_up || !can_be_waited_for_.exchange(false)) continue;
+    message("the lines of libraries were not known within two seconds: processes that are forked "
+            "from here on may know none of libraries that have just been loaded");
+  }
 }
 
 void ModuleThread::in_forked_child() noexcept {

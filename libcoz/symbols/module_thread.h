@@ -37,6 +37,10 @@ class ModuleThread {
   // Ends the watching soon. Does not wait.
   void stop() noexcept { stop_.stop(); }
 
+  // Before a fork whose child is profiled with this process, but has no such thread: waits until
+  // the lines of what is loaded now are known. For two seconds at most, and then never again.
+  void wait_for_lines() noexcept;
+
   // For pthread_atfork.
   void before_fork() noexcept { gate_.before_fork(); }
   void after_fork() noexcept { gate_.after_fork(); }
@@ -56,6 +60,8 @@ class ModuleThread {
   StopSignal ready_;  // the thread has its own descriptors, or cannot have them
   int socket_ = -1;   // in the program's table
   std::atomic<bool> shares_descriptors_{false};
+  std::atomic<bool> can_be_waited_for_{false};
+  std::atomic<std::uint64_t> seen_{0};  // LoaderCounts::loaded when all lines were known
 };
 
 }  // namespace coz
