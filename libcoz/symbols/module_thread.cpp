@@ -184,8 +184,9 @@ void ModuleThread::wait_for_lines() noexcept {
          seen_.load(std::memory_order_acquire) < read_loader_counts().loaded) {
     pause_until(now() + kMillisecond);
     if (now() < give_up || !can_be_waited_for_.exchange(false)) continue;
-    message("the lines of libraries were not known within two seconds: processes that are forked "
-            "from here on may know none of libraries that have just been loaded");
+    message(
+        "the lines of libraries were not known within two seconds: processes that are forked "
+        "from here on may know none of libraries that have just been loaded");
   }
 }
 
