@@ -23,7 +23,7 @@ SPEEDUPS = (25, 50, 75)
 WITHOUT = (100,)
 
 _MARK = re.compile(r"// (LINE|WAIT|LOCK) (\w+)$")
-_POINT = re.compile(r'COZ_(?:PROGRESS_NAMED|BEGIN|BEGIN_ID)\("([^"]+)"\)')
+_POINT = re.compile(r'COZ_(?:PROGRESS_NAMED|BEGIN|BEGIN_ID)\("([^"]+)"[,)]')
 _RESULT = re.compile(r"visits (\d+) seconds ([0-9.]+)(?: latency_us ([0-9.]+))?$")
 
 

@@ -49,6 +49,10 @@ def test_runs_and_shortens_the_line_it_is_told_to(program: Program) -> None:
     assert (len(outcome.quantiles) == 3) == (program.name == "latency_tail")
 
 
+def test_has_one_progress_point(program: Program) -> None:
+    assert program.point
+
+
 def test_slices_alternate_and_come_back_to_the_whole_length(program: Program) -> None:
     cases = [(line, 75) for line in program.lines]
     outcome = programs.run_slices(program, 1.0, 0.04, cases)
