@@ -33,8 +33,8 @@ Nanoseconds others_processor_time() noexcept;
 // falls from about 70 to 20 µs.
 Nanoseconds pause_until(Nanoseconds deadline) noexcept;
 
-// The same for a thread that keeps its processor, and so what it has in the caches. Once another
-// thread has run when it yielded, or under policies of real time, it sleeps.
+// The same for a thread that keeps its processor, and so what it has in the caches. It yields now
+// and then, and sleeps as soon as another thread has run; under real-time policies from the start.
 Nanoseconds pause_busily_until(Nanoseconds deadline) noexcept;
 
 // For threads of our own: their sleeps end on time from here on. They have no slack, and run in the

@@ -4,8 +4,8 @@
 #
 #   capacity.sh BUILD_FOLDER
 #
-# Both are measured in turns, and both add to what earlier calls left in BUILD_FOLDER/redis; remove that to
-# begin anew.
+# Both are measured in turns, and both add to what earlier calls left in BUILD_FOLDER/redis; remove that to begin
+# anew.
 # INTERVAL_US, SCRIPT or MEMBERS (requests.cpp), PAUSES, LEVELS, SECONDS_EACH, ROUNDS, PORT: variables with defaults,
 # below. With PAUSES= paused threads sleep.
 # Choose INTERVAL_US so that the server is busy for about a quarter of the time at load 0.

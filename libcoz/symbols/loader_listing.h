@@ -62,7 +62,8 @@ struct LoaderListing {
 };
 
 // Both take the loader's lock, which a thread of the program may hold for any time in
-// dl_iterate_phdr: call them in a thread that nobody waits for, or where a fork has to. Neither may
+// dl_iterate_phdr: call them in a thread that nobody waits for. (A fork of --tree takes the risk:
+// ModuleThread::wait_for_lines.) Neither may
 // run while the program forks (kernel/fork_gate.h), or the child would inherit a lock that nobody
 // releases. They do not allocate while they hold it.
 LoaderCounts read_loader_counts() noexcept;

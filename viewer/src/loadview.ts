@@ -168,6 +168,10 @@ function levelTable(scaling: Scaling, which: string): HTMLElement {
     ...names.map((text, i) => h("th", {}, i === 0 && which ? `${which}: ${text}` : text)),
   );
   const rows = scaling.levels.map((level) => h("tr", {}, ...levelCells(level, latency)));
+  return scrollingTable(head, rows);
+}
+
+function scrollingTable(head: HTMLElement, rows: HTMLElement[]): HTMLElement {
   return h(
     "div",
     { class: "scrolling" },
@@ -194,14 +198,7 @@ function quantileTable(scaling: Scaling, which: string): HTMLElement[] {
   const rows = scaling.levels.map((level) =>
     h("tr", {}, h("td", {}, said(level.name)), ...quantiles.map((q) => quantileCell(level, q))),
   );
-  return [
-    h("p", { class: "legend" }, "Quantiles of the latency:"),
-    h(
-      "div",
-      { class: "scrolling" },
-      h("table", { class: "points" }, h("thead", {}, head), h("tbody", {}, ...rows)),
-    ),
-  ];
+  return [h("p", { class: "legend" }, "Quantiles of the latency:"), scrollingTable(head, rows)];
 }
 
 function quantileName(q: number): string {

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from load_profiles import runs_of
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.load_result import LoadQuantile
 from cozcli.analysis.result import LATENCY
 from cozcli.load.quantiles import load_quantiles
 from cozcli.load.scalability import measure_scalability
-from cozcli.profile.profile import Profile, Run, collect_runs
-from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.profile.profile import Profile
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.text import TextReport
 
@@ -53,13 +53,6 @@ def run_of(delay: int, histograms: list[list[tuple[int, int]]]) -> list[dict[str
         for durations in histograms
     ]  # fmt: skip
     return [{"type": "run", "format": "coz-profile", "version": 1, "arrival_speedup": delay}, *windows]
-
-
-def runs_of(records: list[dict[str, Any]]) -> list[Run]:
-    problems = ReadProblems()
-    runs = collect_runs(read_records([json.dumps(r).encode() + b"\n" for r in records], problems), "made up")
-    assert not problems.rejected
-    return runs
 
 
 def test_quantiles_are_those_of_all_operations_with_narrow_intervals() -> None:

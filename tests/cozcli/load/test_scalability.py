@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from load_profiles import runs_of
 
 from cozcli.analysis.analyse import analyse
 from cozcli.analysis.rank.result_filter import ResultFilter
@@ -20,8 +21,7 @@ from cozcli.load.figure import draw_load
 from cozcli.load.pauses import levels_of_both_pauses
 from cozcli.load.scalability import excess_of_load, find_knee, measure_scalability
 from cozcli.load.shifts import find_shifts, selected_shifts
-from cozcli.profile.profile import Profile, Run, collect_runs
-from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.profile.profile import Profile
 from cozcli.reports.annotate import notes
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.table_reports import CsvReport, MarkdownReport
@@ -62,13 +62,6 @@ def window(
 
 def run_of(delay: int, windows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [{"type": "run", "format": "coz-profile", "version": 1, "arrival_speedup": delay}, *windows]
-
-
-def runs_of(records: list[dict[str, Any]]) -> list[Run]:
-    problems = ReadProblems()
-    runs = collect_runs(read_records([json.dumps(r).encode() + b"\n" for r in records], problems), "made up")
-    assert not problems.rejected
-    return runs
 
 
 def sweep(delays: list[int], capacity: float = 750.0) -> list[dict[str, Any]]:
