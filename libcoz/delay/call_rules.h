@@ -19,8 +19,8 @@ namespace coz::rules {
 
 // Waiting until another thread of the program does something to the object.
 template <typename Call, typename WakeSourceOf>
-auto wait(ThreadDelays& delays, std::uintptr_t object, Call call, WakeSourceOf wake_source_of,
-          WaitsFor waits_for = WaitsFor::kLock) {
+[[gnu::noinline]] auto wait(ThreadDelays& delays, std::uintptr_t object, Call call,
+                            WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
   const bool accounted = delays.before_blocking(waits_for);
   const auto result = call();
   if (accounted) delays.after_blocking(wake_source_of(result), object);
@@ -63,14 +63,15 @@ template <typename Attempt, typename IsBusy, typename Wait>
 auto take_or_wait(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Wait wait_for_it) {
   delays.settle();
   const auto tried = attempt();
-  if (is_busy(tried)) return wait_for_it();
+  if (is_busy(tried)) [[unlikely]]
+    return wait_for_it();
   delays.begin_segment();
   return tried;
 }
 
-template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
-auto acquire(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
-             Call call, WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
+template <typename Object, typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
+auto acquire(ThreadDelays& delays, Object object, Attempt attempt, IsBusy is_busy, Call call,
+             WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
   return take_or_wait(delays, attempt, is_busy,
                       [&] { return wait(delays, object, call, wake_source_of, waits_for); });
 }
@@ -172,21 +173,25 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
 // sections. A thread that waits for a condition takes its mutex in the end, and then it matters
 // which of the two was released last. What need not precede the release follows it, and so does
 // what the thread did not pay because others waited for it (WaitCharges).
-template <typename IsWaitedFor, typename Call>
-auto release_mutex(ThreadDelays& delays, std::uintptr_t mutex, IsWaitedFor is_waited_for,
-                   Call call) {
+template <typename Mutex, typename IsWaitedFor, typename Call>
+auto release_mutex(ThreadDelays& delays, Mutex mutex, IsWaitedFor is_waited_for, Call call) {
   delays.settle();
-  if (is_waited_for()) delays.record(mutex, ReleaseTime::kNoted);
-  delays.releases(mutex);
+  if (is_waited_for()) [[unlikely]]
+    delays.record(mutex, ReleaseTime::kNoted);
+  // Another thread may free the mutex as soon as it is released.
+  const std::uintptr_t followed = delays.follows_waits() ? std::uintptr_t{mutex} : kNoObject;
+  if (followed != kNoObject) [[unlikely]]
+    delays.releases(followed);
   struct Afterwards {
     ThreadDelays& delays;
-    std::uintptr_t mutex;
+    std::uintptr_t followed;
     ~Afterwards() {
-      delays.pay_after_release(mutex);
+      if (followed != kNoObject) [[unlikely]]
+        delays.pay_after_release(followed);
       delays.begin_segment();
       delays.count_release();
     }
-  } const afterwards{delays, mutex};
+  } const afterwards{delays, followed};
   return call();
 }
 

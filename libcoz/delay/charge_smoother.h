@@ -18,10 +18,7 @@
 // them; its mix (charge_mix.h) says what that costs. Mixes are the caller's: `mixes` has one for
 // each bucket, or is nullptr where windows have one target at a time, whose delay the caller knows.
 //
-// Of segments that last a few hundred nanoseconds only one in k on average is observed, and counts
-// k times: reading the clock at each would take longer than they do. Which one is left to chance,
-// since runs may differ in turns: where a thread joins two others, the first is waited for, and the
-// second has often ended.
+// Of short segments only some runs are observed (current_run.h).
 //
 // A thread that lives short has no next runs. While it is young, its buckets are those that all
 // young threads share (young_charges.h), and their charges are always smoothed. They hold one
@@ -35,12 +32,14 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 
 #include "common/clock.h"
 #include "delay/charge_mix.h"
+#include "delay/current_run.h"
 #include "delay/decay.h"
 #include "delay/segment_table.h"
 #include "delay/young_charges.h"
@@ -54,15 +53,6 @@ class ChargeSmoother {
 
   // τ, in sampling periods.
   static constexpr Nanoseconds kScalePeriods = 8;
-  // A code segment is long if its runs have kSamplesOfLong samples on average, until they have less
-  // than kSamplesOfShort: it should not change often. With fewer samples, charges at once differ so
-  // much between threads that share a round that all wait for the largest. A single run with
-  // kSamplesOfOne samples is long, too. In fixed point, since a floating-point mean would end up
-  // among the subnormal numbers, which are slow.
-  static constexpr std::int32_t kOneSample = 4096;
-  static constexpr std::int32_t kSamplesOfLong = 6 * kOneSample;
-  static constexpr std::int32_t kSamplesOfShort = 3 * kOneSample;
-  static constexpr std::int32_t kSamplesOfOne = 9;
   // A thread is young until it has had so many samples.
   static constexpr std::int32_t kSamplesOfYouth = 8;
 
@@ -76,7 +66,7 @@ class ChargeSmoother {
   void reset() noexcept {
     clear();
     young_ = nullptr;
-    samples_ = 0;
+    run_.reset();
   }
 
   // The thread begins to live, in a code segment that all threads of its kind begin with.
@@ -91,41 +81,26 @@ class ChargeSmoother {
   }
   bool is_young() const noexcept { return young_ != nullptr; }
 
-  // The thread goes on after a call that it made at `site`.
-  void begin_segment(std::uintptr_t site) noexcept {
-    Segment& ended = segment();
-    if (samples_ != 0 || ended.samples >= kMeanOver) {
-      ended.samples += (samples_ * kOneSample - ended.samples) / kMeanOver;
-      if (ended.samples >= kSamplesOfLong) ended.is_long = true;
-      if (ended.samples < kSamplesOfShort) ended.is_long = false;
-    }
-    enter(site);
+  // The thread goes on after a call that it made at `site`. Returns !is_idle().
+  bool begin_segment(std::uintptr_t site) noexcept {
+    run_.end(segment());
+    return enter(site);
   }
+  // False only if is_idle(): a quick check.
+  bool may_charge() const noexcept { return run_.is_active(); }
   // True if the current segment has nothing left to charge, or if this run of it is not observed.
-  bool is_idle() const noexcept { return segment().line_time == 0 || !is_observed_; }
+  bool is_idle() const noexcept { return run_.is_idle(segment()); }
 
   // From now on time counts for the current segment.
-  void resume_segment(Nanoseconds now) noexcept {
-    since_ = now;
-    if (!is_resumed_) is_resumed_ = is_whole_ = true;
-  }
+  void resume_segment(Nanoseconds now) noexcept { run_.resume(now); }
 
   // A sample in a selected target, or in none of them: nullopt.
   void sample(const std::optional<SelectedTarget>& target, Nanoseconds period, Nanoseconds now,
               ChargeMix* mixes = nullptr) noexcept {
-    samples_ = std::min(samples_ + 1, kSamplesCounted);
+    run_.count_sample(segment());
     if (young_ != nullptr && youth_-- == 0) grow_up();
     if (!target) return;
-    if (is_idle()) {
-      since_ = now;
-      is_resumed_ = true;
-    }
-    if (!is_observed_) {
-      // This run may prove long; only observed runs are discharged.
-      is_observed_ = true;
-      weight_ = 1;
-      run_before_ = segment().run;
-    }
+    run_.observe(segment(), now);
     segment().line_time += period;
     if (young_ != nullptr) {
       young_->add(shared_, period);
@@ -188,7 +163,7 @@ class ChargeSmoother {
     }
     if (line_time == 0) return {};
     const Nanoseconds scale = std::clamp(table_.ran_of(kind), period, kScalePeriods * period);
-    return {{since_ - undischarged_, line_time, scale},
+    return {{run_.discharged_until(), line_time, scale},
             mixes == nullptr ? delay : cost / line_time};
   }
 
@@ -196,12 +171,13 @@ class ChargeSmoother {
   // the run, which goes on.
   Charge discharge_meanwhile(Nanoseconds period, Nanoseconds now, ChargeMix* mixes) noexcept {
     if (young_ != nullptr) return discharge(period, now, 0, mixes);
-    count_time(now);
-    if (hits_ == 0 || hit_segment_ != current_ || !is_long()) return {};
-    const Nanoseconds line_time = hits_ * period;
+    run_.count_time(now);
+    const std::uint32_t hits = hit_segment_ == current_ && run_.is_long(segment()) ? hits_ : 0;
+    if (hits == 0) return {};
+    const Nanoseconds line_time = hits * period;
     Nanoseconds delays = 0;
-    for (std::uint32_t i = 0; i < hits_; ++i) delays += hit_[i].delay;
-    const Charge charge{line_time, delays / hits_};
+    for (std::uint32_t i = 0; i < hits; ++i) delays += hit_[i].delay;
+    const Charge charge{line_time, delays / hits};
     hits_ = 0;
     segment().line_time -= line_time;
     return charge;
@@ -210,18 +186,18 @@ class ChargeSmoother {
   // A call, which returns to `end`, ends the run: what is to be charged for it.
   Charge discharge(Nanoseconds period, Nanoseconds now, std::uintptr_t end,
                    ChargeMix* mixes) noexcept {
-    count_time(now);
+    run_.count_time(now);
     const std::uint32_t first = SegmentTable::first_bucket(current_);
     const std::uint32_t found = young_ != nullptr ? first : place(end, period, mixes);
-    const Nanoseconds ran = undischarged_ * weight_;
-    undischarged_ = 0;
+    const bool is_long = run_.is_long(segment()) && young_ == nullptr;
+    const Nanoseconds ran = run_.discharge(segment());
     Charge charge;
     const Nanoseconds ran_before = table_.ran_of(found);
     const Nanoseconds scale = std::clamp(ran_before, period, kScalePeriods * period);
     for (std::uint32_t i = first; i < table_.end_of_buckets(current_); ++i) {
       if (!table_.drains(found, i)) continue;
       Bucket& bucket = table_.bucket(i);
-      const Nanoseconds part = take(bucket, scale, ran);
+      const Nanoseconds part = take(bucket, scale, ran, is_long);
       // A new bucket decays fast at first, so that it soon charges as much as it gets.
       bucket.ran = std::min(ran_before + ran, kScalePeriods * period);
       charge.line_time += part;
@@ -229,9 +205,8 @@ class ChargeSmoother {
     }
     if (charge.line_time != 0) charge.delay /= charge.line_time;
     segment().line_time -= charge.line_time;
-    if (is_whole_) table_.ran(current_, found, ran);
+    if (run_.is_whole()) table_.ran(current_, found, ran);
     if (young_ != nullptr) young_->take(shared_, charge.line_time, ran);
-    observe_next();
     return charge;
   }
 
@@ -262,47 +237,31 @@ class ChargeSmoother {
 
  private:
   static constexpr Nanoseconds kMinLeft = 2 * kMicrosecond;
-  // A short segment is observed about once in this much of its own running time. No pause is
-  // shorter (kMinPause), so that observing it more often would not make pauses more exact.
-  static constexpr Nanoseconds kLookEvery = 20 * kMicrosecond;
-  static constexpr Nanoseconds kMaxSkipped = 500;
-  static constexpr std::int32_t kSamplesCounted = 1000;
-  static constexpr std::int32_t kMeanOver = 16;  // code segments
-  static constexpr Nanoseconds kMeanOfRuns = 4;
-  static constexpr std::uint32_t kMaxHits = kSamplesOfOne;
+  static constexpr std::uint32_t kMaxHits = CurrentRun::kSamplesOfOne;
   // Kinds of runs that differ by less in what they are charged do the same.
   static constexpr Nanoseconds kAlike = 4;
 
   Segment& segment() noexcept { return table_.segment(current_); }
   const Segment& segment() const noexcept { return table_.segment(current_); }
-  bool is_long() const noexcept { return segment().is_long || samples_ >= kSamplesOfOne; }
 
-  void enter(std::uintptr_t site) noexcept {
-    current_ = table_.find(site);
-    Segment& segment = this->segment();
-    if (young_ != nullptr) {
-      shared_ = young_bucket(site);
-      Bucket& bucket = table_.bucket(SegmentTable::first_bucket(current_));
-      segment.line_time = bucket.line_time = young_->line_time(shared_);
-      bucket.ran = young_->ran(shared_);
-    }
-    samples_ = 0;
-    ran_ = undischarged_ = 0;
-    is_resumed_ = is_whole_ = false;
-    is_observed_ = segment.skip == 0;
-    if (is_observed_) {
-      weight_ = segment.every;
-      run_before_ = segment.run;
-    } else if (segment.line_time != 0) {
-      --segment.skip;
-    }
+  // The handler may let the thread grow up at any time, which drops what is taken over here.
+  [[gnu::noinline]] void take_over_shared(std::uintptr_t site) noexcept {
+    YoungCharges* const young = young_;
+    if (young == nullptr) return;
+    shared_ = young_bucket(site);
+    Bucket& bucket = table_.bucket(SegmentTable::first_bucket(current_));
+    segment().line_time = bucket.line_time = young->line_time(shared_);
+    bucket.ran = young->ran(shared_);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    if (!is_young()) clear();
   }
 
-  void count_time(Nanoseconds now) noexcept {
-    const Nanoseconds ran = std::max<Nanoseconds>(0, now - since_);
-    ran_ += ran;
-    undischarged_ += ran;
-    since_ = now;
+  bool enter(std::uintptr_t site) noexcept {
+    const std::uint32_t entered = table_.find(site);
+    current_ = entered;
+    if (young_ != nullptr) [[unlikely]]
+      take_over_shared(site);
+    return run_.begin(table_.segment(entered));
   }
 
   std::uint32_t expected_kind(bool has_hits) const noexcept {
@@ -313,22 +272,21 @@ class ChargeSmoother {
   }
 
   // What a bucket loses in a time of its segment.
-  Nanoseconds take(Bucket& bucket, Nanoseconds scale, Nanoseconds ran) const noexcept {
+  static Nanoseconds take(Bucket& bucket, Nanoseconds scale, Nanoseconds ran,
+                          bool is_long) noexcept {
     Nanoseconds part = Decay{0, bucket.line_time, scale}.by(ran);
-    if ((is_long() && young_ == nullptr) || bucket.line_time - part < kMinLeft) {
-      part = bucket.line_time;
-    }
+    if (is_long || bucket.line_time - part < kMinLeft) part = bucket.line_time;
     bucket.line_time -= part;
     return part;
   }
 
   // The run ends: its samples go into the bucket of its kind, which is returned.
   std::uint32_t place(std::uintptr_t end, Nanoseconds period, ChargeMix* mixes) noexcept {
-    const std::uint32_t found = table_.find_kind(current_, {end, ran_, is_whole_});
+    const std::uint32_t found = table_.find_kind(current_, {end, run_.length(), run_.is_whole()});
     if (hit_segment_ != current_) {
       put_hits(table_.fullest(hit_segment_), period, mixes);
     } else {
-      if (is_whole_) table_.bucket(found).hits += hits_;
+      if (run_.is_whole()) table_.bucket(found).hits += hits_;
       put_hits(found, period, mixes);
     }
     return found;
@@ -346,49 +304,24 @@ class ChargeSmoother {
     bucket.line_time += period;
   }
 
-  void observe_next() noexcept {
-    Segment& segment = this->segment();
-    segment.run = run_before_ == 0 ? ran_ : run_before_ + (ran_ - run_before_) / kMeanOfRuns;
-    const Nanoseconds every = kLookEvery / std::max<Nanoseconds>(segment.run, 1);
-    segment.every = static_cast<std::uint16_t>(std::clamp<Nanoseconds>(every, 1, kMaxSkipped));
-    segment.skip = draw_skip(segment.every);
-    weight_ = 1;  // in case the segment goes on
-  }
-
-  // `every` − 1 on average.
-  std::uint16_t draw_skip(std::uint16_t every) noexcept {
-    random_ = random_ * 1664525 + 1013904223;
-    const std::uint32_t values = 2U * every - 1;
-    return static_cast<std::uint16_t>((random_ >> 16) * values >> 16);
-  }
-
   // From now on the thread has buckets of its own. What is in the shared ones is left there.
   void grow_up() noexcept {
     young_ = nullptr;
     clear();
   }
 
-  SegmentTable table_;
+  // Every call uses the first three.
   YoungCharges* young_ = nullptr;  // while the thread is young
-  std::int32_t youth_ = 0;         // samples left
   std::uint32_t current_ = 0;      // segment
-  std::uint32_t shared_ = 0;       // the bucket of young threads
+  CurrentRun run_;
+  std::uint32_t shared_ = 0;  // the bucket of young threads
+  std::int32_t youth_ = 0;    // samples left
   std::uint32_t main_ = kNoTarget;
-  // Of this run of the segment: samples, those in selected targets that no bucket has yet, and how
-  // long it has lasted, in all and since it was last discharged.
-  std::int32_t samples_ = 0;
+  SegmentTable table_;
+  // Samples in selected targets that no bucket has yet.
   std::uint32_t hits_ = 0;
+  std::uint32_t hit_segment_ = 0;  // theirs: another one if that run was not discharged
   std::array<SelectedTarget, kMaxHits> hit_{};
-  std::uint32_t hit_segment_ = 0;  // of those samples: another one if that run was not discharged
-  Nanoseconds ran_ = 0;
-  Nanoseconds undischarged_ = 0;
-  bool is_resumed_ = false;
-  bool is_whole_ = false;       // it has been timed from its beginning
-  Nanoseconds run_before_ = 0;  // the mean before it
-  std::uint32_t random_ = 1;
-  Nanoseconds weight_ = 1;  // how many runs this one stands for
-  bool is_observed_ = true;
-  Nanoseconds since_ = 0;
 };
 
 }  // namespace coz

@@ -21,12 +21,22 @@
 namespace coz {
 
 struct DelayState {
-  std::uint32_t slot = 0;  // identifies the thread in WakerTable and PendingCharges
-  LockHolder holder = 0;   // and as the holder of locks, in WaitCharges
-
+  // The owner changes its own state; its signal handler must not.
+  std::atomic<bool> busy{false};
+  // In a call that may block. The handler must not pause then, and the thread counts as settled.
+  std::atomic<bool> blocked{false};
+  // Charges that came while the thread was busy or blocked, ns.
+  std::atomic<Nanoseconds> deferred{0};
+  // Locks released and units of semaphores given: as many for each item of a queue.
+  std::atomic<std::uint64_t> releases{0};
   ThreadClock clock;
-  std::uint32_t kind = 0;  // of YoungCharges
-  ChargeSmoother smoother;
+  ChargeSmoother smoother;  // every call uses what is above, and its beginning
+
+  std::uintptr_t busy_frame = 0;  // address of the stack frame that has set `busy`
+  std::uint32_t slot = 0;         // identifies the thread in WakerTable and PendingCharges
+  LockHolder holder = 0;          // and as the holder of locks, in WaitCharges
+
+  std::uint32_t kind = 0;                     // of YoungCharges
   std::uint32_t smoothed_target = kNoTarget;  // the target whose samples the smoother holds
   std::uint32_t smoothed_epoch = 0;  // where windows are combined: of the delays of its mixes
 
@@ -35,8 +45,6 @@ struct DelayState {
   std::uintptr_t blocked_frame = 0;
 
   QueueWaits queue_waits;
-  // Locks released and units of semaphores given: as many for each item of a queue.
-  std::atomic<std::uint64_t> releases{0};
   // Samples in the main target, as often as it was selected.
   std::atomic<std::uint64_t> target_samples{0};
   // Time that it waited for other threads of the program, ns.
@@ -52,11 +60,6 @@ struct DelayState {
   // Processor time of its pauses, ns: if it has waited at queues, or pauses busily.
   std::atomic<Nanoseconds> pause_cost{0};
 
-  // The owner changes its own state; its signal handler must not.
-  std::atomic<bool> busy{false};
-  std::uintptr_t busy_frame = 0;  // address of the stack frame that has set it
-  // In a call that may block. The handler must not pause then, and the thread counts as settled.
-  std::atomic<bool> blocked{false};
   // In a wait that the program has marked (COZ_PRE_BLOCK). It may spin, which is no work.
   std::atomic<bool> in_marked_wait{false};
   // In a pause. A sample taken meanwhile does not show where the program is.
@@ -65,8 +68,6 @@ struct DelayState {
   // that may wait, which its signal would interrupt.
   bool has_timer = false;
   std::atomic<bool> timer_held{false};
-  // Charges that came while the thread was busy or blocked, ns.
-  std::atomic<Nanoseconds> deferred{0};
 
   // A new thread takes the slot over. The clock is set by start_at().
   void reset(std::uint32_t new_slot) noexcept {

@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -41,7 +42,7 @@ struct Bucket {
   bool is_guess = false;                       // the length is only a lower bound
 };
 
-struct Segment {
+struct alignas(64) Segment {
   std::uintptr_t site = 0;    // 0: it is none
   Nanoseconds line_time = 0;  // in all of its buckets, and of samples in the run that goes on
   Nanoseconds run = 0;        // mean length over the last observed runs
@@ -80,25 +81,10 @@ class SegmentTable {
     return first_bucket(segment) + std::max<std::uint32_t>(segments_[segment].kinds, 1);
   }
 
-  // The segment that begins there: if it is not in the table, a place that none has had, else one
-  // that holds no line time. If there is none of these, it shares one, so that no time is lost.
+  // The segment that begins there. Every call of a wrapper comes here; most find it at home.
   std::uint32_t find(std::uintptr_t site) noexcept {
-    const std::uint64_t home = hash(site);
-    std::uint32_t empty = kSegments;
-    for (std::uint64_t step = 0; step < kTries; ++step) {
-      const auto index = static_cast<std::uint32_t>((home + step) % kSegments);
-      if (segments_[index].site == site) return index;
-      if (segments_[index].site == 0) {
-        empty = index;
-        break;
-      }
-      if (empty == kSegments && segments_[index].line_time == 0) empty = index;
-    }
-    if (empty == kSegments) return static_cast<std::uint32_t>(home % kSegments);
-    segments_[empty] = Segment{};
-    segments_[empty].site = site;
-    std::fill_n(buckets_.begin() + first_bucket(empty), kKinds, Bucket{});
-    return empty;
+    const std::uint32_t home = home_of(site);
+    return segments_[home].site == site ? home : look_up(site);
   }
 
   // The bucket of a run of the segment that has ended.
@@ -186,19 +172,44 @@ class SegmentTable {
 
   // Sites are often a few dozen bytes apart, where a multiplication alone makes neighbours of them.
   static std::uint64_t hash(std::uintptr_t site) noexcept {
-    std::uint64_t mixed = site * 0x9e3779b97f4a7c15U;
+    std::uint64_t mixed = site * kGoldenRatio;
     mixed ^= mixed >> 29;
     mixed *= 0xbf58476d1ce4e5b9U;
     return mixed >> 32;
   }
 
  private:
-  static constexpr std::uint64_t kTries = 8;
+  static constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15U;
+  static std::uint32_t home_of(std::uintptr_t site) noexcept {
+    return static_cast<std::uint32_t>((site * kGoldenRatio) >> (64 - std::countr_zero(kSegments)));
+  }
+  static constexpr std::uint32_t kTries = 8;
   static constexpr std::int32_t kMeanOver = 16;  // runs
   // Runs of one kind differ by less than this part of their length, or by this time: a sample alone
   // makes one a few microseconds longer.
   static constexpr Nanoseconds kPart = 4;
   static constexpr Nanoseconds kAlike = 15 * kMicrosecond;
+
+  // If it is not in the table, a place that none has had, else one that holds no line time. If
+  // there is none of these, it shares one, so that no time is lost.
+  [[gnu::noinline]] std::uint32_t look_up(std::uintptr_t site) noexcept {
+    const std::uint32_t home = home_of(site);
+    std::uint32_t empty = kSegments;
+    for (std::uint32_t step = 0; step < kTries; ++step) {
+      const std::uint32_t index = (home + step) % kSegments;
+      if (segments_[index].site == site) return index;
+      if (segments_[index].site == 0) {
+        empty = index;
+        break;
+      }
+      if (empty == kSegments && segments_[index].line_time == 0) empty = index;
+    }
+    if (empty == kSegments) return home;
+    segments_[empty] = Segment{};
+    segments_[empty].site = site;
+    std::fill_n(buckets_.begin() + first_bucket(empty), kKinds, Bucket{});
+    return empty;
+  }
 
   void count(std::uint32_t segment, std::uint32_t kind) noexcept {
     const std::uint32_t first = first_bucket(segment);

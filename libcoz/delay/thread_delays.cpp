@@ -90,6 +90,14 @@ bool ThreadDelays::is_in_handler_above(std::uintptr_t left) const noexcept {
   return environment_.is_in_signal_handler == nullptr || environment_.is_in_signal_handler();
 }
 
+void ThreadDelays::settle_debt(Nanoseconds global) noexcept {
+  if (global > state_.clock.local() + kMinPause) return settle_exclusively();
+  if (state_.clock.excess() == 0) return;
+  const Exclusive exclusive(state_);
+  state_.clock.use_excess(global);
+  environment_.global.raise_to(state_.clock.local());
+}
+
 void ThreadDelays::settle_exclusively() noexcept {
   if (is_interrupting()) return;
   const Exclusive exclusive(state_);

@@ -118,13 +118,12 @@ class ThreadDelays {
   // Pays all that the thread owes: before it takes a lock, so that it does not pause with others
   // waiting for it, and before it wakes another thread. Where waits for a lock are charged, threads
   // owe a little at every call: a baseline, in which nobody does, must not be faster for that.
-  void settle() noexcept {
-    if (!has_charges()) {
-      const Nanoseconds global = global_now();
-      if (global <= state_.clock.local()) return;
-      if (global <= state_.clock.local() + kMinPause) return use_excess(global);
-    }
-    settle_exclusively();
+  [[gnu::always_inline]] void settle() noexcept {
+    if (has_charges()) [[unlikely]]
+      return settle_exclusively();
+    const Nanoseconds global = global_now();
+    if (global > state_.clock.local()) [[unlikely]]
+      settle_debt(global);
   }
 
   // Records what the thread has served, for those whom it wakes by releasing `object`. The thread
@@ -177,13 +176,13 @@ class ThreadDelays {
   }
 
   // After a call that did not block; after_blocking() and the like begin a segment themselves.
-  void begin_segment() noexcept {
+  [[gnu::always_inline]] void begin_segment() noexcept {
     if (state_.busy.load(std::memory_order_relaxed) ||
         state_.blocked.load(std::memory_order_relaxed)) {
       return;
     }
-    state_.smoother.begin_segment(site_);
-    if (!state_.smoother.is_idle()) resume_segment();
+    if (state_.smoother.begin_segment(site_)) [[unlikely]]
+      resume_segment();
   }
 
   // The thread has settled, having served `local`, yielded its processor, and got it back after
@@ -252,7 +251,11 @@ class ThreadDelays {
     bool is_followed = false;
     bool is_for_lock = false;
   };
-  bool follows_waits() const noexcept { return environment_.waits != nullptr; }
+  bool follows_waits() const noexcept {
+    if (environment_.waits == nullptr) [[likely]]
+      return false;
+    return true;
+  }
   bool pauses_busily() const noexcept { return environment_.pauses_busily; }
   TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr,
                         Nanoseconds deadline = WaitCharges::kNoDeadline) noexcept;
@@ -336,13 +339,8 @@ class ThreadDelays {
   bool has_charges() const noexcept {
     return state_.busy.load(std::memory_order_relaxed) ||
            state_.blocked.load(std::memory_order_relaxed) ||
-           state_.deferred.load(std::memory_order_relaxed) != 0 || !state_.smoother.is_idle();
-  }
-  void use_excess(Nanoseconds global) noexcept {
-    if (state_.clock.excess() == 0) return;
-    const Exclusive exclusive(state_);
-    state_.clock.use_excess(global);
-    environment_.global.raise_to(state_.clock.local());
+           state_.deferred.load(std::memory_order_relaxed) != 0 ||
+           (state_.smoother.may_charge() && !state_.smoother.is_idle());
   }
   // G, with what has accrued to threads that run selected targets or wait in them.
   Nanoseconds global_now() const noexcept {
@@ -359,6 +357,7 @@ class ThreadDelays {
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
   void end_outside_wait(WakeSource wake_source) noexcept;
+  void settle_debt(Nanoseconds global) noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;
   void resume_segment_exclusively() noexcept;

@@ -10,8 +10,6 @@
 
 namespace {
 
-using coz::key;
-
 template <typename Lock>
 COZ_WRAPPER_PART int lock_mutex(pthread_mutex_t* mutex, Lock lock) {
   return coz::take_lock(
@@ -36,7 +34,7 @@ COZ_WRAPPER_PART int unlock_mutex(const Mutex* mutex, Unlock unlock) {
   auto delays = coz::Session::current_delays();
   if (!delays || stays_held(mutex)) return unlock();
   return coz::rules::release_mutex(
-      *delays, key(mutex), [=] { return coz::is_waited_for(mutex); }, unlock);
+      *delays, coz::LazyKey(mutex), [=] { return coz::is_waited_for(mutex); }, unlock);
 }
 
 template <typename Lock>

@@ -76,6 +76,17 @@ inline std::uintptr_t key(const cnd_t* condition) noexcept {
   return own_key(reinterpret_cast<std::uintptr_t>(condition));
 }
 
+// A key that is made only where it is needed: taking a free lock does not.
+template <typename Object>
+class LazyKey {
+ public:
+  explicit LazyKey(const Object* object) noexcept : object_(object) {}
+  operator std::uintptr_t() const noexcept { return key(object_); }
+
+ private:
+  const Object* object_;
+};
+
 }  // namespace coz
 
 #endif  // LIBCOZ_INTERPOSE_OBJECT_KEYS_H

@@ -23,6 +23,8 @@ struct alignas(64) ThreadState {
   static constexpr int kNone = -1;
   static constexpr int kFirstProcess = 0;
 
+  // Calls that the unwinder makes are not the program's.
+  std::atomic<bool> in_unwinder{false};
   DelayState delay;
   ArrivalClock arrivals;
   OpenRegions regions;
@@ -34,8 +36,6 @@ struct alignas(64) ThreadState {
 
   // Inside the sample handler.
   std::atomic<bool> in_handler{false};
-  // Calls that the unwinder makes are not the program's.
-  std::atomic<bool> in_unwinder{false};
   // Samples taken; counted by the handler.
   std::uint32_t samples = 0;
   // How often our handler alone interrupted a system call: wrappers make such a call again

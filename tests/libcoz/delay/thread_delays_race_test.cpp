@@ -1,9 +1,13 @@
 // Four threads that charge, pause for, wake and wait for each other, as the program's do: for TSan,
 // and for what must hold of G whoever comes first.
+#include <pthread.h>
+#include <signal.h>
+
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
+#include <chrono>
 #include <memory>
 #include <thread>
 #include <vector>
@@ -79,7 +83,45 @@ int go_round(std::size_t self, int round, ThreadDelays& delays) {
   return is_in_target ? 1 : 0;
 }
 
+// For the handler.
+ThreadDelays* sampled_delays = nullptr;
+void take_sample(int) { sampled_delays->sampled(kLine); }
+
 }  // namespace
+
+TEST_CASE("the sample that ends a thread's youth may come anywhere in a call", "[threads]") {
+  constexpr int kYouths = 200;
+  const auto world = std::make_unique<World>();
+  world->selection.select(kLine, kDelay);
+  ThreadState* state = world->threads.claim(1);
+  ThreadDelays delays(state->delay, world->environment, 0x40a100);
+  sampled_delays = &delays;
+  struct sigaction action = {}, before = {};
+  action.sa_handler = take_sample;
+  sigaction(SIGUSR1, &action, &before);
+
+  std::atomic<bool> ended{false};
+  std::thread sampler([&ended, sampled = pthread_self()] {
+    while (!ended) {
+      pthread_kill(sampled, SIGUSR1);
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+  });
+  for (int youth = 0; youth < kYouths; ++youth) {
+    delays.begin(delays.local(), static_cast<std::uintptr_t>(youth));
+    while (state->delay.smoother.is_young()) {
+      delays.settle();
+      delays.begin_segment();
+    }
+  }
+  ended = true;
+  sampler.join();
+  sigaction(SIGUSR1, &before, nullptr);
+
+  CHECK_FALSE(state->delay.busy);
+  CHECK(state->delay.deferred == 0);
+  CHECK(world->global.get() >= delays.local());
+}
 
 TEST_CASE("threads that charge and pay at the same time settle at one global delay", "[threads]") {
   const auto world = std::make_unique<World>();
