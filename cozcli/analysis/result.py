@@ -164,7 +164,8 @@ class WaitedLock:
 
     `name`: of the static variable; empty for all others together, as on the heap. `share`: of all waiting in
     the target, between 0 and 1. `waits`: how often, `mean`: how long, ns of effective time. `holders`: those
-    with most waiting first.
+    with most waiting first. `number`: of locks, in the run with most; 0 if not known.
+    `largest`: of the waiting for these locks, the share of the one with most.
     """
 
     name: str
@@ -172,6 +173,8 @@ class WaitedLock:
     waits: int
     mean: float
     holders: tuple[Holder, ...]
+    number: int = 1
+    largest: float = 1.0
 
 
 @dataclass(frozen=True)

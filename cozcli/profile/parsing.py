@@ -135,6 +135,8 @@ def _experiment(fields: Fields) -> ExperimentRecord:
         samples=fields.natural("samples", 0),
         line_samples=fields.natural("line_samples") if fields.has("line_samples") else -1,
         run_time=fields.natural("run_time") if fields.has("run_time") else -1,
+        line_samples_at_0=_optional(fields, "line_samples_at_0"),
+        run_time_at_0=_optional(fields, "run_time_at_0"),
         probe_time=_probe_time(fields),
         processor_time=_optional(fields, "processor_time"),
         core_wait=_optional(fields, "core_wait"),
@@ -334,6 +336,7 @@ def _samples(fields: Fields) -> SamplesRecord:
                 lock.text("holder_function", ""),
                 lock.natural("waits"),
                 lock.natural("waited"),
+                lock.natural("unnamed", 0),
             )
             for lock in fields.objects("locks")
         ),

@@ -184,8 +184,8 @@ class ExperimentRecord(NamedTuple):
 
     `target_samples`: JSON's `hits`. `companions`: those sped up; in a run with a `companion_dose` any other
     companion had speedup 0. `settling`: from the change of the speedup to the opening.
-    `line_samples`, `run_time`, `processor_time`, `core_wait`, `machine_busy`, `machine_stolen` and `settling`
-    are -1, `probe_time` is 0, where unknown.
+    `line_samples`, `run_time`, the same at speedup 0, `processor_time`, `core_wait`, `machine_busy`,
+    `machine_stolen` and `settling` are -1, `probe_time` is 0, where unknown.
     """
 
     location: str
@@ -200,6 +200,8 @@ class ExperimentRecord(NamedTuple):
     samples: int = 0
     line_samples: int = -1
     run_time: int = -1
+    line_samples_at_0: int = -1
+    run_time_at_0: int = -1
     probe_time: float = 0.0
     processor_time: int = -1
     core_wait: int = -1
@@ -269,7 +271,8 @@ class CallerCount(NamedTuple):
 class LockCount(NamedTuple):
     """Waits for `lock` in the target `location`, while the line `holder` had it; ns of effective time.
 
-    `lock` is the name of a static variable; empty if the lock is none. `holder` is empty where unknown.
+    `lock` is the name of a static variable; empty if the lock is none. Then `unnamed` is its number in this
+    run, or 0 for all that are not told apart. `holder` is empty where unknown.
     """
 
     location: str
@@ -278,6 +281,7 @@ class LockCount(NamedTuple):
     holder_function: str
     waits: int
     waited: int
+    unnamed: int = 0
 
 
 class PointCount(NamedTuple):

@@ -145,6 +145,8 @@ def _lock(lock: WaitedLock) -> dict[str, Any]:
         "share": rounded(lock.share),
         "waits": lock.waits,
         "mean_wait": rounded(lock.mean),
+        "number": lock.number,
+        "largest": rounded(lock.largest),
         "holders": [
             {"location": holder.location, "function": holder.function, "share": rounded(holder.share)}
             for holder in lock.holders

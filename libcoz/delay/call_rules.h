@@ -63,12 +63,12 @@ template <typename Attempt, typename IsBusy, typename Wait>
 auto take_or_wait(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Wait wait_for_it) {
   delays.settle();
   const auto tried = attempt();
-  if (is_busy(tried)) [[unlikely]]
-    return wait_for_it();
+  if (is_busy(tried)) return wait_for_it();
   delays.begin_segment();
   return tried;
 }
 
+// `object`: its name, or what becomes one where it is needed.
 template <typename Object, typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
 auto acquire(ThreadDelays& delays, Object object, Attempt attempt, IsBusy is_busy, Call call,
              WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
@@ -172,22 +172,21 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
 // recorded: the record's cache line moves from core to core, which takes longer than many critical
 // sections. A thread that waits for a condition takes its mutex in the end, and then it matters
 // which of the two was released last. What need not precede the release follows it, and so does
-// what the thread did not pay because others waited for it (WaitCharges).
+// what the thread did not pay because others waited for it (WaitCharges). `mutex`: as above.
 template <typename Mutex, typename IsWaitedFor, typename Call>
 auto release_mutex(ThreadDelays& delays, Mutex mutex, IsWaitedFor is_waited_for, Call call) {
   delays.settle();
-  if (is_waited_for()) [[unlikely]]
-    delays.record(mutex, ReleaseTime::kNoted);
-  // Another thread may free the mutex as soon as it is released.
-  const std::uintptr_t followed = delays.follows_waits() ? std::uintptr_t{mutex} : kNoObject;
-  if (followed != kNoObject) [[unlikely]]
+  if (is_waited_for()) delays.record(mutex, ReleaseTime::kNoted);
+  std::uintptr_t followed = kNoObject;
+  if (delays.follows_waits()) {
+    followed = mutex;  // made now: another thread may free it as soon as it is released
     delays.releases(followed);
+  }
   struct Afterwards {
     ThreadDelays& delays;
     std::uintptr_t followed;
     ~Afterwards() {
-      if (followed != kNoObject) [[unlikely]]
-        delays.pay_after_release(followed);
+      if (followed != kNoObject) delays.pay_after_release(followed);
       delays.begin_segment();
       delays.count_release();
     }

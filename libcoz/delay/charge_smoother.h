@@ -86,8 +86,6 @@ class ChargeSmoother {
     run_.end(segment());
     return enter(site);
   }
-  // False only if is_idle(): a quick check.
-  bool may_charge() const noexcept { return run_.is_active(); }
   // True if the current segment has nothing left to charge, or if this run of it is not observed.
   bool is_idle() const noexcept { return run_.is_idle(segment()); }
 
@@ -244,7 +242,8 @@ class ChargeSmoother {
   Segment& segment() noexcept { return table_.segment(current_); }
   const Segment& segment() const noexcept { return table_.segment(current_); }
 
-  // The handler may let the thread grow up at any time, which drops what is taken over here.
+  // The handler may let the thread grow up at any time. Then what is taken over here is dropped,
+  // and so is the sample that came meanwhile.
   [[gnu::noinline]] void take_over_shared(std::uintptr_t site) noexcept {
     YoungCharges* const young = young_;
     if (young == nullptr) return;
@@ -259,8 +258,7 @@ class ChargeSmoother {
   bool enter(std::uintptr_t site) noexcept {
     const std::uint32_t entered = table_.find(site);
     current_ = entered;
-    if (young_ != nullptr) [[unlikely]]
-      take_over_shared(site);
+    if (young_ != nullptr) take_over_shared(site);
     return run_.begin(table_.segment(entered));
   }
 

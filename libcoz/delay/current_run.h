@@ -5,15 +5,16 @@
 // since runs may differ in turns: where a thread joins two others, the first is waited for, and the
 // second has often ended.
 //
-// Every call of a wrapper ends a run and begins another. Most have nothing to charge and no sample;
-// then begin() and end() do next to nothing.
+// Nearly every call of a wrapper ends a run and begins another. Most have nothing to charge and no
+// sample; then begin() and end() do next to nothing.
 //
-// One thread owns it; its signal handler may interrupt begin() and end(). Time is handed in.
-// Nothing allocates, locks or fails.
+// One thread owns it; its signal handler may interrupt begin() and end(), and a sample that comes
+// meanwhile may be missing from the mean. Time is handed in. Nothing allocates, locks or fails.
 #ifndef LIBCOZ_DELAY_CURRENT_RUN_H
 #define LIBCOZ_DELAY_CURRENT_RUN_H
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 
 #include "common/clock.h"
@@ -35,11 +36,11 @@ class CurrentRun {
 
   // A run of `segment` begins. Returns !is_idle(): then resume() follows.
   bool begin(Segment& segment) noexcept {
-    if (segment.samples >= kMeanOver) [[unlikely]]
-      return begin_active(segment);
+    // The mean number of samples must fall in runs without any, too.
+    if (is_active() || segment.samples >= kMeanOver) return begin_active(segment);
     state_ = State::kFresh;
-    if (segment.line_time == 0) [[likely]]
-      return false;
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // a sample before it is seen after it
+    if (segment.line_time == 0) return false;
     if (segment.skip == 0) return begin_active(segment);
     --segment.skip;
     is_observed_ = false;
@@ -48,11 +49,10 @@ class CurrentRun {
   }
 
   void end(Segment& segment) noexcept {
-    if (is_active()) [[unlikely]]
-      end_active(segment);
+    if (is_active()) end_active(segment);
   }
 
-  // Nothing is known of what the thread does.
+  // Nothing is counted yet.
   void reset() noexcept {
     samples_ = 0;
     ran_ = undischarged_ = 0;
@@ -60,11 +60,9 @@ class CurrentRun {
     state_ = State::kFresh;
   }
 
-  // False only if is_idle(): a quick check.
-  bool is_active() const noexcept { return state_ == State::kActive; }
   // True if the segment has nothing left to charge, or if this run of it is not observed.
   bool is_idle(const Segment& segment) const noexcept {
-    return segment.line_time == 0 || !is_observed_;
+    return !is_active() || segment.line_time == 0 || !is_observed_;
   }
   bool is_long(const Segment& segment) const noexcept {
     return segment.is_long || samples_ >= kSamplesOfOne;
@@ -76,6 +74,7 @@ class CurrentRun {
     if (!is_resumed_) is_resumed_ = is_whole_ = true;
   }
 
+  // Also decides whether the run is observed, if nothing has yet.
   void count_sample(const Segment& segment) noexcept {
     activate(segment);
     samples_ = std::min(samples_ + 1, kSamplesCounted);
@@ -127,6 +126,8 @@ class CurrentRun {
   static constexpr std::int32_t kMeanOver = 16;  // code segments
   static constexpr Nanoseconds kMeanOfRuns = 4;
 
+  bool is_active() const noexcept { return state_ == State::kActive; }
+
   [[gnu::noinline]] bool begin_active(Segment& segment) noexcept {
     reset();
     activate(segment);
@@ -157,8 +158,9 @@ class CurrentRun {
     return static_cast<std::uint16_t>((random_ >> 16) * values >> 16);
   }
 
-  // A run is active if it has had a sample or may be timed; else the rest is as reset() leaves it.
-  // A skipped one was not chosen to be observed.
+  // kFresh: it has nothing to charge yet, and whether it is observed is not decided. kSkipped: it
+  // is not. kActive: it has had a sample, or is observed, or the mean of its segment must fall. In
+  // the others the rest is as reset() leaves it.
   enum class State : std::uint8_t { kFresh, kSkipped, kActive };
   State state_ = State::kFresh;
   bool is_observed_ = true;

@@ -25,12 +25,14 @@ struct DelayState {
   std::atomic<bool> busy{false};
   // In a call that may block. The handler must not pause then, and the thread counts as settled.
   std::atomic<bool> blocked{false};
+  // In the unwinder, whose calls are not the program's.
+  std::atomic<bool> in_unwinder{false};
   // Charges that came while the thread was busy or blocked, ns.
   std::atomic<Nanoseconds> deferred{0};
   // Locks released and units of semaphores given: as many for each item of a queue.
   std::atomic<std::uint64_t> releases{0};
   ThreadClock clock;
-  ChargeSmoother smoother;  // every call uses what is above, and its beginning
+  ChargeSmoother smoother;  // every call uses the fields above, and the first of these
 
   std::uintptr_t busy_frame = 0;  // address of the stack frame that has set `busy`
   std::uint32_t slot = 0;         // identifies the thread in WakerTable and PendingCharges
@@ -73,6 +75,7 @@ struct DelayState {
   void reset(std::uint32_t new_slot) noexcept {
     slot = new_slot;
     busy.store(false, std::memory_order_relaxed);
+    in_unwinder.store(false, std::memory_order_relaxed);
     pausing.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     in_marked_wait.store(false, std::memory_order_relaxed);

@@ -42,6 +42,7 @@ struct Bucket {
   bool is_guess = false;                       // the length is only a lower bound
 };
 
+// A cache line, since every call of a wrapper reads one.
 struct alignas(64) Segment {
   std::uintptr_t site = 0;    // 0: it is none
   Nanoseconds line_time = 0;  // in all of its buckets, and of samples in the run that goes on
@@ -170,7 +171,8 @@ class SegmentTable {
     }
   }
 
-  // Sites are often a few dozen bytes apart, where a multiplication alone makes neighbours of them.
+  // For smaller tables than this. Sites are often a few dozen bytes apart, where a multiplication
+  // alone makes neighbours of them.
   static std::uint64_t hash(std::uintptr_t site) noexcept {
     std::uint64_t mixed = site * kGoldenRatio;
     mixed ^= mixed >> 29;
@@ -180,6 +182,8 @@ class SegmentTable {
 
  private:
   static constexpr std::uint64_t kGoldenRatio = 0x9e3779b97f4a7c15U;
+  static_assert(std::has_single_bit(kSegments));
+  // Quicker than hash(): here neighbours cost a few more looks.
   static std::uint32_t home_of(std::uintptr_t site) noexcept {
     return static_cast<std::uint32_t>((site * kGoldenRatio) >> (64 - std::countr_zero(kSegments)));
   }
@@ -190,8 +194,9 @@ class SegmentTable {
   static constexpr Nanoseconds kPart = 4;
   static constexpr Nanoseconds kAlike = 15 * kMicrosecond;
 
-  // If it is not in the table, a place that none has had, else one that holds no line time. If
-  // there is none of these, it shares one, so that no time is lost.
+  // Of a site that is not at home. If it is not in the table, it gets a place that none has had,
+  // else one that holds no line time. If there is none of these, it shares one, so that no time is
+  // lost.
   [[gnu::noinline]] std::uint32_t look_up(std::uintptr_t site) noexcept {
     const std::uint32_t home = home_of(site);
     std::uint32_t empty = kSegments;

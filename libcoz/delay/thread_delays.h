@@ -119,11 +119,9 @@ class ThreadDelays {
   // waiting for it, and before it wakes another thread. Where waits for a lock are charged, threads
   // owe a little at every call: a baseline, in which nobody does, must not be faster for that.
   [[gnu::always_inline]] void settle() noexcept {
-    if (has_charges()) [[unlikely]]
-      return settle_exclusively();
+    if (has_charges()) return settle_exclusively();
     const Nanoseconds global = global_now();
-    if (global > state_.clock.local()) [[unlikely]]
-      settle_debt(global);
+    if (global > state_.clock.local()) settle_debt(global);
   }
 
   // Records what the thread has served, for those whom it wakes by releasing `object`. The thread
@@ -181,8 +179,7 @@ class ThreadDelays {
         state_.blocked.load(std::memory_order_relaxed)) {
       return;
     }
-    if (state_.smoother.begin_segment(site_)) [[unlikely]]
-      resume_segment();
+    if (state_.smoother.begin_segment(site_)) resume_segment();
   }
 
   // The thread has settled, having served `local`, yielded its processor, and got it back after
@@ -251,11 +248,7 @@ class ThreadDelays {
     bool is_followed = false;
     bool is_for_lock = false;
   };
-  bool follows_waits() const noexcept {
-    if (environment_.waits == nullptr) [[likely]]
-      return false;
-    return true;
-  }
+  bool follows_waits() const noexcept { return environment_.waits != nullptr; }
   bool pauses_busily() const noexcept { return environment_.pauses_busily; }
   TargetWait enter_wait(std::uint32_t target, const AwaitedLock* lock = nullptr,
                         Nanoseconds deadline = WaitCharges::kNoDeadline) noexcept;
@@ -339,8 +332,7 @@ class ThreadDelays {
   bool has_charges() const noexcept {
     return state_.busy.load(std::memory_order_relaxed) ||
            state_.blocked.load(std::memory_order_relaxed) ||
-           state_.deferred.load(std::memory_order_relaxed) != 0 ||
-           (state_.smoother.may_charge() && !state_.smoother.is_idle());
+           state_.deferred.load(std::memory_order_relaxed) != 0 || !state_.smoother.is_idle();
   }
   // G, with what has accrued to threads that run selected targets or wait in them.
   Nanoseconds global_now() const noexcept {
@@ -357,6 +349,7 @@ class ThreadDelays {
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
   void end_outside_wait(WakeSource wake_source) noexcept;
+  // It owes and has no charges. What is too little for a pause, what it overslept serves.
   void settle_debt(Nanoseconds global) noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;

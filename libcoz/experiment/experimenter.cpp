@@ -116,6 +116,7 @@ void Experimenter::run_blocks() {
 bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   const int speedup = window.speedup;
   select(target, window);
+  if (speedup > 0) at_zero_.begin_speedup(counts_.histogram, run_time());
   const Nanoseconds selected = now();
   if (!settle() || !settle_queues(target)) return false;
   claim_waits();
@@ -137,6 +138,7 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   if (companions_.is_on()) record.companions = companion_results();
   record.unsettled = owes_delays();
   deselect();
+  if (speedup > 0) at_zero_.end_speedup(counts_.histogram, run_time());
   record.settling = opening.time - selected;
   observe_queues(target, record);
   if (!record.transient) {
@@ -283,6 +285,7 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
       counts_.histogram.total() - opening.samples - (counts_.histogram.spun() - opening.spun);
   record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe->get());
   record.run_time = run_time(time, delay);
+  if (speedup == 0) record.at_zero = at_zero_.of(counts_.histogram, target, record.run_time);
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
   record.flows = flows_.results();

@@ -34,6 +34,7 @@
 #include "experiment/partners.h"
 #include "experiment/queue_settling.h"
 #include "experiment/random.h"
+#include "experiment/samples_at_zero.h"
 #include "experiment/speedup_plan.h"
 #include "experiment/target_planner.h"
 #include "experiment/target_selector.h"
@@ -213,6 +214,7 @@ class Experimenter {
   bool gave_up_settling_ = false;  // before it
   bool is_cut_ = false;            // it closed without steady state
   LoadControl load_;
+  SamplesAtZero at_zero_;
   static constexpr Nanoseconds kMaxTakingTime = kSecond;
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample

@@ -26,12 +26,17 @@ void name_holder(std::uintptr_t taken_at, const Modules& modules, LockCount& out
 
 std::vector<LockCount> count_locks(const LockWaits& waits, const Targets& targets,
                                    const Modules& modules) {
-  std::map<std::tuple<std::uint32_t, std::string, std::string>, LockCount> counted;
+  std::map<std::tuple<std::uint32_t, std::string, std::uint32_t, std::string>, LockCount> counted;
+  std::map<std::uintptr_t, std::uint32_t> numbers;  // of locks without a name
   waits.for_each([&](const LockWait& wait, std::uint64_t number, Nanoseconds waited) {
     LockCount named;
     named.lock = modules.object_name(wait.lock);
+    if (named.lock.empty() && wait.lock != 0) {
+      const auto next = static_cast<std::uint32_t>(numbers.size() + 1);
+      named.unnamed = numbers.try_emplace(wait.lock, next).first->second;
+    }
     name_holder(wait.taken_at, modules, named);
-    LockCount& found = counted[{wait.target, named.lock, named.holder}];
+    LockCount& found = counted[{wait.target, named.lock, named.unnamed, named.holder}];
     if (found.location.empty()) {
       named.location = targets.describe(wait.target, kNoFunction).location;
       found = std::move(named);

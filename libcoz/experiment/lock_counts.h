@@ -11,8 +11,8 @@
 
 namespace coz {
 
-// By target, lock and holder's line, those with most time first, 256 at most. Locks without a name
-// (on the heap, on a stack) count together. One thread; allocates.
+// By target, lock and holder's line, those with most time first, 256 at most. One thread;
+// allocates.
 std::vector<LockCount> count_locks(const LockWaits& waits, const Targets& targets,
                                    const Modules& modules);
 

@@ -76,7 +76,8 @@ inline std::uintptr_t key(const cnd_t* condition) noexcept {
   return own_key(reinterpret_cast<std::uintptr_t>(condition));
 }
 
-// A key that is made only where it is needed: taking a free lock does not.
+// A key that is made only where it is used: to take a free lock, or to release one that nobody
+// waits for, needs none.
 template <typename Object>
 class LazyKey {
  public:

@@ -29,9 +29,8 @@ COZ_WRAPPER_PART int take_lock(const Lock* lock, LockHolder (*holder)(const void
                                LockUse use, Attempt attempt, IsBusy is_busy, Call call,
                                WakeSourceOf wake_source_of) {
   auto delays = Session::current_delays();
-  if (!delays) [[unlikely]]
-    return call();
-  if (delays->follows_waits()) [[unlikely]] {
+  if (!delays) return call();
+  if (delays->follows_waits()) {
     return take_followed_lock(*delays, lock, holder, use, attempt, is_busy, call, wake_source_of);
   }
   return rules::acquire(*delays, LazyKey(lock), attempt, is_busy, call, wake_source_of);

@@ -346,7 +346,7 @@ void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
   Runtime* runtime = active();
   // The handler counts the same periods, and may call by the unwinder, or be interrupted.
   if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed) ||
-      thread.in_unwinder.load(std::memory_order_relaxed)) {
+      thread.delay.in_unwinder.load(std::memory_order_relaxed)) {
     return;
   }
   ThreadDelays delays(thread.delay, runtime->session_.delays);

@@ -133,6 +133,7 @@ void write_locks(JsonWriter& json, const std::vector<LockCount>& locks) {
     json.begin_object();
     json.field("location", each.location);
     if (!each.lock.empty()) json.field("lock", each.lock);
+    if (each.unnamed != 0) json.field("unnamed", each.unnamed);
     if (!each.holder.empty()) json.field("holder", each.holder);
     if (!each.holder_function.empty()) json.field("holder_function", each.holder_function);
     json.field("waits", each.waits).field("waited", each.waited);
@@ -253,6 +254,10 @@ std::string to_json(const ExperimentRecord& record) {
   json.field("samples", record.samples);
   json.field("line_samples", record.target_samples_so_far);
   json.field("run_time", record.run_time);
+  if (record.at_zero) {
+    json.field("line_samples_at_0", record.at_zero->samples);
+    json.field("run_time_at_0", record.at_zero->time);
+  }
   if (record.probe_time > 0) json.field("probe_time", record.probe_time);
   if (record.processor_time) json.field("processor_time", *record.processor_time);
   if (record.core_wait) json.field("core_wait", *record.core_wait);

@@ -119,6 +119,12 @@ struct ThreadUse {
   Nanoseconds waited = 0;  // for other threads of the program, by those that worked
 };
 
+// Samples in a target, and effective time of the run, while no main target was sped up.
+struct AtZero {
+  std::uint64_t samples = 0;
+  Nanoseconds time = 0;
+};
+
 struct ExperimentRecord {
   std::uint64_t block = 0;
   std::string kind;  // of the target
@@ -132,6 +138,7 @@ struct ExperimentRecord {
   std::uint64_t samples = 0;
   std::uint64_t target_samples_so_far = 0;  // since the start of the run
   Nanoseconds run_time = 0;                 // effective, in which samples were taken
+  std::optional<AtZero> at_zero;            // of a baseline
   double probe_time = 0;                    // ns; 0: unknown
   std::optional<Nanoseconds> processor_time;
   std::optional<Nanoseconds> core_wait;
@@ -185,7 +192,8 @@ struct LockCount {
   std::string holder;           // location of the line that had taken it; empty: not known
   std::string holder_function;  // empty if unknown
   std::uint64_t waits = 0;
-  Nanoseconds waited = 0;  // effective time
+  Nanoseconds waited = 0;     // effective time
+  std::uint32_t unnamed = 0;  // without a name: the lock's number in this record; 0: all others
 };
 
 struct Discarded {

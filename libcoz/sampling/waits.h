@@ -54,7 +54,8 @@ class Waits {
     const auto address = reinterpret_cast<std::uintptr_t>(lock->lock);
     return {target,
             followed,
-            {target, is_static(address) ? address : 0, delays.taken_at(lock->key)},
+            {target, is_static(address) ? address : lock_waits_.unnamed(address),
+             delays.taken_at(lock->key)},
             delays.settled_now()};
   }
   void leave(const Wait& wait, ThreadDelays& delays) noexcept {

@@ -15,8 +15,8 @@
 
 namespace coz {
 
-// What a thread waits for: `target`, in which it does; the lock's address, 0 for all that are no
-// static variables, which may be many; where it had been taken, 0 if that is not known.
+// What a thread waits for: `target`, in which it does; the lock's address, 0 for those that are not
+// told apart; where it had been taken, 0 if that is not known.
 struct LockWait {
   std::uint32_t target = 0;
   std::uintptr_t lock = 0;
@@ -28,6 +28,21 @@ struct LockWait {
 class LockWaits {
  public:
   static constexpr std::size_t kMaxKinds = 1024;
+  // Of locks that are no static variables there may be as many as objects.
+  static constexpr std::size_t kMaxUnnamed = 64;
+
+  // The address of a lock that is no static variable, if it is one of the first that were waited
+  // for; else 0.
+  std::uintptr_t unnamed(std::uintptr_t lock) noexcept {
+    for (std::atomic<std::uintptr_t>& known : unnamed_) {
+      std::uintptr_t seen = known.load(std::memory_order_relaxed);
+      if (seen == 0 && known.compare_exchange_strong(seen, lock, std::memory_order_relaxed)) {
+        return lock;
+      }
+      if (seen == lock) return lock;
+    }
+    return 0;
+  }
 
   void add(const LockWait& wait, Nanoseconds waited) noexcept {
     std::size_t place = hash(wait) % kMaxKinds;
@@ -77,6 +92,7 @@ class LockWaits {
   }
 
   std::array<Entry, kMaxKinds> entries_{};
+  std::array<std::atomic<std::uintptr_t>, kMaxUnnamed> unnamed_{};
 };
 
 }  // namespace coz

@@ -68,10 +68,9 @@ class Session {
   // segment that follows. (Parts of exported functions are inlined too: COZ_WRAPPER_PART.)
   [[gnu::always_inline]] static std::optional<ThreadDelays> current_delays() noexcept {
     ThreadState* thread = thread_;
-    if (thread == nullptr) [[unlikely]]
-      return std::nullopt;
+    if (thread == nullptr) return std::nullopt;
     const Session* session = active();
-    if (session == nullptr || thread->in_unwinder.load(std::memory_order_relaxed)) [[unlikely]] {
+    if (session == nullptr || thread->delay.in_unwinder.load(std::memory_order_relaxed)) {
       return std::nullopt;
     }
     return ThreadDelays(thread->delay, session->delays,

@@ -23,8 +23,6 @@ struct alignas(64) ThreadState {
   static constexpr int kNone = -1;
   static constexpr int kFirstProcess = 0;
 
-  // Calls that the unwinder makes are not the program's.
-  std::atomic<bool> in_unwinder{false};
   DelayState delay;
   ArrivalClock arrivals;
   OpenRegions regions;
@@ -70,7 +68,6 @@ struct alignas(64) ThreadState {
     delay.reset(slot);
     regions.clear();
     in_handler.store(false, std::memory_order_relaxed);
-    in_unwinder.store(false, std::memory_order_relaxed);
     is_in_kernel_call.store(false, std::memory_order_relaxed);
     missed_ticks.store(0, std::memory_order_relaxed);
     is_ticked = false;
@@ -89,7 +86,7 @@ struct alignas(64) ThreadState {
 class CallsAreOurs {
  public:
   explicit CallsAreOurs(ThreadState& thread) noexcept
-      : flag_(thread.in_unwinder), before_(flag_.load(std::memory_order_relaxed)) {
+      : flag_(thread.delay.in_unwinder), before_(flag_.load(std::memory_order_relaxed)) {
     flag_.store(true, std::memory_order_relaxed);
   }
   ~CallsAreOurs() { flag_.store(before_, std::memory_order_relaxed); }

@@ -94,6 +94,7 @@ class Model:
         ]  # fmt: skip
         now = run_time = 0.0
         counts = dict.fromkeys((line.location for line in self.lines), 0.0)
+        at_0, time_at_0 = dict(counts), 0.0
         for block in range(blocks):
             line = self.lines[block % len(self.lines)]
             drift = float(np.exp(self.drift * rng.standard_normal()))
@@ -108,16 +109,24 @@ class Model:
                 # Work done under a speedup is more than its time tells.
                 work = window["effective_duration"] / (1 - line.effect(speedup))
                 for other in self.lines:
-                    counts[other.location] += other.rate * work * (1.0 if other is line else other.share)
+                    samples = other.rate * work * (1.0 if other is line else other.share)
+                    counts[other.location] += samples
+                    at_0[other.location] += samples if speedup == 0 else 0.0
                 window["line_samples"] = int(counts[line.location])
                 window["run_time"] = int(run_time)
+                if speedup == 0:
+                    time_at_0 += window["effective_duration"]
+                    window |= {"line_samples_at_0": int(at_0[line.location]), "run_time_at_0": int(time_at_0)}
                 records.append(window)
             # Between blocks the program runs on: there a line in phases takes only its share.
             pause = WINDOW * 3 * (1 / min(line.share, 1.0) - 1)
             now += pause
             run_time += pause
+            time_at_0 += pause
             for other in self.lines:
-                counts[other.location] += 0.0 if other is line else other.rate * pause * other.share
+                samples = 0.0 if other is line else other.rate * pause * other.share
+                counts[other.location] += samples
+                at_0[other.location] += samples
         visits = sum(p["visits"] for r in records for p in r.get("points", []) if "visits" in p)
         records.append(
             {

@@ -5,8 +5,13 @@ effect on the whole program is smaller by t_A / T = (s / T) / (s_obs / t_obs): t
 whole run, s, against its samples in windows, s_obs.
 
 Two departures from the formula as printed, both because virtual speedups change rates: s_obs / t_obs comes
-from baselines only; and time spent under a virtual speedup is counted in T as long as the same work would
-have taken without it (divided by p_s/p_0 of those windows).
+from baselines only; and s / T is the larger of two estimates.
+
+- Time under a virtual speedup is counted in T as long as the same work would have taken without it (divided
+  by p_s/p_0 of those windows). That makes T too long where a speedup changes how often each thread visits
+  the point, as where nobody waits for a lock any more.
+- Time and samples under a speedup are left out (not known in older profiles). That makes s too small where
+  experiments run only while the line does.
 """
 
 from __future__ import annotations
@@ -52,8 +57,12 @@ class _WholeRun:
     """
 
     def __init__(self, run: Run, ratios: PeriodRatios) -> None:
-        #: By line, the latest record that has both: run time and samples until then.
+        #: By line, the latest record that has both: run time and samples until then; and those at speedup 0.
         self._latest: dict[str, tuple[int, int]] = {}
+        self._latest_at_0: dict[str, tuple[int, int]] = {}
+        for record in run.experiments:
+            if record.run_time_at_0 > self._latest_at_0.get(record.location, (0, 0))[0]:
+                self._latest_at_0[record.location] = record.run_time_at_0, record.line_samples_at_0
         if run.samples is not None:
             for line in run.samples.lines:
                 self._latest.setdefault(line.location, (run.samples.run_time, line.count))
@@ -68,12 +77,21 @@ class _WholeRun:
         extra = [r.effective_duration * (1 / ratio - 1) for r, ratio in zip(treatments, known, strict=True)]
         self._extra = np.concatenate([[0.0], np.cumsum(extra)])
 
+    def without_speedups(self, location: str) -> tuple[int, float]:
+        """Samples in the line, and time, while nothing was sped up; zeros if not known."""
+        time, samples = self._latest_at_0.get(location, (0, 0))
+        return samples, float(time)
+
     def samples_and_time(self, location: str) -> tuple[int, float]:
         """Samples in the line, and time, until the latest record that has both; zeros if none has."""
         time, samples = self._latest.get(location, (0, 0))
         if time == 0:
             return 0, 0.0
         return samples, time + float(self._extra[np.searchsorted(self._ends, time, side="right")])
+
+
+def _total(of_runs: Sequence[tuple[int, float]]) -> tuple[int, float]:
+    return sum(samples for samples, _ in of_runs), sum(time for _, time in of_runs)
 
 
 def _factor(phase: Phase) -> Factor:
@@ -92,10 +110,13 @@ def phase_correction(location: str, windows: Sequence[Window], runs: Sequence[_W
         return Phase()
     in_windows = np.array([record.target_samples for record in baseline], dtype=np.float64)
     time = np.array([record.effective_duration for record in baseline], dtype=np.float64)
-    measured = [runs[number].samples_and_time(location) for number in {w.run for w in windows}]
-    samples = sum(of_run for of_run, _ in measured)
-    run_time = max(sum(of_run for _, of_run in measured), 0.0)
-    if in_windows.sum() == 0 or samples == 0 or run_time == 0:
+    of_runs = [runs[number] for number in {w.run for w in windows}]
+    measured = [
+        _total([run.samples_and_time(location) for run in of_runs]),
+        _total([run.without_speedups(location) for run in of_runs]),
+    ]
+    samples, run_time = max(measured, key=lambda each: each[0] / max(each[1], 1.0))
+    if in_windows.sum() == 0 or samples == 0 or run_time <= 0:
         return Phase()
     rate = in_windows.sum() / time.sum()
     estimate = float(samples / run_time / rate)

@@ -118,6 +118,30 @@ def test_virtual_speedups_do_not_look_like_phases() -> None:
         assert [result.phase.factor for result in analysis.results] == [1.0, 1.0]
 
 
+@pytest.mark.parametrize("is_older", [False, True])
+def test_a_lock_without_waits_does_not_make_lines_look_like_phases(is_older: bool) -> None:
+    """Then another thread visits the point more often, but the line runs hardly more than before."""
+    line = Line("/a.c:1", lambda s: 0.4 * s)
+    lock = Line("lock /a.c:2", lambda s: 0.75 * s)
+    records = Model([line, lock]).records(80)
+    missing = 0.0
+    for record in experiments_of(records):
+        if record["location"] == lock.location:
+            more = 1 / (1 - lock.effect(record["speedup"])) - 1
+            missing += line.rate * record["effective_duration"] * more
+        else:
+            record["line_samples"] -= int(missing)
+        if is_older:
+            record.pop("line_samples_at_0", None)
+            record.pop("run_time_at_0", None)
+    (counted,) = [
+        each for record in records for each in record.get("lines", []) if each["location"] == line.location
+    ]
+    counted["count"] -= int(missing)
+    factor = result_for(analyse_records(records), "/a.c:1").phase.factor
+    assert factor < 0.9 if is_older else factor == 1
+
+
 def experiments_of(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [record for record in records if record["type"] == "experiment"]
 

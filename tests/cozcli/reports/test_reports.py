@@ -54,7 +54,7 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
         WaitedLock(
             "table", 0.9, 1204, 312_000, (Holder("/src/a.c:7", "fill(int)", 0.8), Holder("", "", 0.2))
         ),
-        WaitedLock("", 0.1, 2, 900, (Holder("", "", 1.0),)),
+        WaitedLock("", 0.1, 2, 900, (Holder("", "", 1.0),), number=16, largest=0.25),
     )
     results = [
         replace(result, target="lock", locks=locks) if result.location.startswith("lock") else result
@@ -63,7 +63,8 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
     text = TextReport().render(replace(analysis, results=results))
     assert (
         "lock a.c:1: table 90% (1,204 waits of 312 µs on average, taken at a.c:7 (fill) 80%, "
-        "a line that is not known 20%), locks without a name 10%"
+        "a line that is not known 20%), 16 locks without a name 10% (2 waits of 900 ns on average, "
+        "25% of the time at one of them"
     ) in text
     document = json.loads(JsonReport().render(replace(analysis, results=results)))
     by_target = {entry["target"]: entry for entry in document["results"]}
@@ -73,6 +74,8 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
         "share": 0.9,
         "waits": 1204,
         "mean_wait": 312000,
+        "number": 1,
+        "largest": 1,
         "holders": [
             {"location": "/src/a.c:7", "function": "fill(int)", "share": 0.8},
             {"location": "", "function": "", "share": 0.2},

@@ -97,6 +97,7 @@ ExperimentRecord experiment_record() {
   experiment.samples = 90;
   experiment.target_samples_so_far = 33;
   experiment.run_time = 1380;
+  experiment.at_zero = coz::AtZero{21, 900};
   return experiment;
 }
 
@@ -155,7 +156,8 @@ TEST_CASE("an experiment, without points and without flags") {
       to_json(experiment_record()) ==
       R"({"type":"experiment","block":12,"kind":"line","location":"/src/app.cpp:42","function":"work",)"
       R"("speedup":0.25,"start":1000,"duration":500,"effective_duration":380,"delay":120,)"
-      R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,"probe_time":310.25,"flags":[],"points":[]})");
+      R"("hits":7,"samples":90,"line_samples":33,"run_time":1380,)"
+      R"("line_samples_at_0":21,"run_time_at_0":900,"probe_time":310.25,"flags":[],"points":[]})");
 }
 
 TEST_CASE("a reference window") {
@@ -248,6 +250,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
   samples.lines = {{"line", "/src/a.c:1", "f", 30}, {"region", "region x", "", 10}};
   samples.callers = {{"/src/a.c:1", "f", "/src/b.c:7", "g", 6}, {"/src/a.c:1", "", "", "", 2}};
   samples.locks = {{"lock /src/a.c:1", "table", "/src/b.c:7", "g", 3, 90},
+                   {"lock /src/a.c:1", "", "", "", 2, 20, 1},
                    {"lock /src/a.c:1", "", "", "", 1, 10}};
   samples.points = {
       {.name = "item", .kind = PointKind::kThroughput, .visits = 5},
@@ -269,6 +272,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
       R"({"location":"/src/a.c:1","count":2}],)"
       R"("locks":[{"location":"lock /src/a.c:1","lock":"table","holder":"/src/b.c:7",)"
       R"("holder_function":"g","waits":3,"waited":90},)"
+      R"({"location":"lock /src/a.c:1","unnamed":1,"waits":2,"waited":20},)"
       R"({"location":"lock /src/a.c:1","waits":1,"waited":10}],)"
       R"("points":[{"name":"item","kind":"throughput","visits":5},)"
       R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"

@@ -58,6 +58,15 @@ TEST_CASE("a full table of lock waits keeps what it has") {
   CHECK(totals(*waits).at({1, known, 0}) == Totals{2, 12});
 }
 
+TEST_CASE("locks without a name are told apart until there are too many") {
+  const auto waits = std::make_unique<LockWaits>();
+  for (std::uintptr_t lock = 1; lock <= LockWaits::kMaxUnnamed; ++lock) {
+    CHECK(waits->unnamed(lock) == lock);
+  }
+  CHECK(waits->unnamed(LockWaits::kMaxUnnamed + 1) == 0);
+  CHECK(waits->unnamed(3) == 3);
+}
+
 TEST_CASE("threads that count lock waits at once lose none", "[threads]") {
   const auto waits = std::make_unique<LockWaits>();
   constexpr int kRounds = 2000;

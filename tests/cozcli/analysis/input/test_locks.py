@@ -44,6 +44,27 @@ def test_runs_are_added_up_and_the_longest_waiting_comes_first() -> None:
     }
 
 
+def test_locks_without_a_name_are_counted_in_each_run() -> None:
+    # The numbers 1 of two runs are of two locks that have nothing in common.
+    runs = [
+        run(
+            LockCount("lock a:1", "", "a:5", "fill", 1, 100, unnamed=1),
+            LockCount("lock a:1", "", "a:9", "drain", 1, 200, unnamed=1),
+            LockCount("lock a:1", "", "a:5", "fill", 1, 100, unnamed=2),
+        ),
+        run(
+            LockCount("lock a:1", "", "a:5", "fill", 1, 50, unnamed=1),
+            LockCount("lock a:1", "", "a:5", "fill", 1, 50, unnamed=2),
+            LockCount("lock a:1", "", "a:5", "fill", 1, 100, unnamed=3),
+        ),
+    ]
+    (lock,) = locks_of_targets(runs)["lock a:1"]
+    assert (lock.name, lock.share, lock.waits, lock.number) == ("", 1, 6, 3)
+    assert lock.largest == pytest.approx((300 + 100) / 600)
+    (lock,) = locks_of_targets([*runs, run(LockCount("lock a:1", "", "", "", 1, 5))])["lock a:1"]
+    assert lock.number == 0, "an older profile does not tell"
+
+
 def test_waits_of_no_time_are_no_division_by_zero() -> None:
     found = locks_of_targets([run(LockCount("lock a:1", "table", "a:5", "f", 2, 0))])
     assert found["lock a:1"][0].share == found["lock a:1"][0].mean == 0
