@@ -164,8 +164,9 @@ class WaitedLock:
 
     `name`: of the static variable; empty for all others together, as on the heap. `share`: of all waiting in
     the target, between 0 and 1. `waits`: how often, `mean`: how long, ns of effective time. `holders`: those
-    with most waiting first. `number`: of locks, in the run with most; 0 if not known.
-    `largest`: of the waiting for these locks, the share of the one with most.
+    with most waiting first. `number`: of locks that are told apart, in the run with most; 0
+    if not known. `has_others`: there are more. `largest`: of the waiting for all these locks, the share of
+    the one with most.
     """
 
     name: str
@@ -175,6 +176,7 @@ class WaitedLock:
     holders: tuple[Holder, ...]
     number: int = 1
     largest: float = 1.0
+    has_others: bool = False
 
 
 @dataclass(frozen=True)

@@ -271,8 +271,8 @@ class CallerCount(NamedTuple):
 class LockCount(NamedTuple):
     """Waits for `lock` in the target `location`, while the line `holder` had it; ns of effective time.
 
-    `lock` is the name of a static variable; empty if the lock is none. Then `unnamed` is its number in this
-    run, or 0 for all that are not told apart. `holder` is empty where unknown.
+    `lock` is the name of a static variable; empty if the lock is none. Then `unnamed` is its number within
+    the record, or 0 for all that are not told apart. `holder` is empty where unknown.
     """
 
     location: str

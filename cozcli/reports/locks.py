@@ -8,8 +8,6 @@ from cozcli.reports.base import with_share
 
 #: Of how many locks of a target, and of how many holders of a lock, and with which share at least.
 MAX_SHOWN, MIN_SHARE = 4, 0.03
-#: As many locks without a name are told apart (libcoz/target/lock_waits.h).
-MAX_UNNAMED = 64
 HEADING = "Locks that threads wait for, and where they had been taken when the wait began:"
 
 
@@ -35,15 +33,15 @@ def name_of(lock: WaitedLock) -> str:
     """The variable, or how many others there are."""
     if lock.name:
         return lock.name
-    if lock.number == 1:
-        return "a lock without a name"
     if lock.number == 0:
         return "locks without a name"
-    many = f"more than {MAX_UNNAMED}" if lock.number > MAX_UNNAMED else str(lock.number)
-    return f"{many} locks without a name"
+    if lock.has_others:
+        return f"more than {lock.number} locks without a name"
+    return "a lock without a name" if lock.number == 1 else f"{lock.number} locks without a name"
 
 
 def waits_of(lock: WaitedLock) -> str:
     """How often threads waited for it, and how long; for several, whether one stands out."""
     waits = f"{lock.waits:,} waits of {duration(lock.mean)} on average"
-    return f"{waits}, {lock.largest:.0%} of the time at one of them" if lock.number > 1 else waits
+    is_one = lock.number <= 1 and not lock.has_others
+    return waits if is_one else f"{waits}, {lock.largest:.0%} of the time at one of them"

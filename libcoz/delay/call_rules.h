@@ -172,7 +172,8 @@ auto release(ThreadDelays& delays, std::uintptr_t object, Call call) {
 // recorded: the record's cache line moves from core to core, which takes longer than many critical
 // sections. A thread that waits for a condition takes its mutex in the end, and then it matters
 // which of the two was released last. What need not precede the release follows it, and so does
-// what the thread did not pay because others waited for it (WaitCharges). `mutex`: as above.
+// what the thread did not pay because others waited for it (WaitCharges). `mutex`: its name, or
+// what becomes one where it is needed.
 template <typename Mutex, typename IsWaitedFor, typename Call>
 auto release_mutex(ThreadDelays& delays, Mutex mutex, IsWaitedFor is_waited_for, Call call) {
   delays.settle();

@@ -41,8 +41,9 @@ class CurrentRun {
     state_ = State::kFresh;
     std::atomic_signal_fence(std::memory_order_seq_cst);  // a sample before it is seen after it
     if (segment.line_time == 0) return false;
-    if (segment.skip == 0) return begin_active(segment);
-    --segment.skip;
+    const std::uint16_t skip = segment.skip;  // a sample may set it to 0 meanwhile
+    if (skip == 0) return begin_active(segment);
+    segment.skip = static_cast<std::uint16_t>(skip - 1);
     is_observed_ = false;
     state_ = State::kSkipped;
     return false;

@@ -32,7 +32,7 @@ struct DelayState {
   // Locks released and units of semaphores given: as many for each item of a queue.
   std::atomic<std::uint64_t> releases{0};
   ThreadClock clock;
-  ChargeSmoother smoother;  // every call uses the fields above, and the first of these
+  ChargeSmoother smoother;  // every call uses the fields above, and its first ones
 
   std::uintptr_t busy_frame = 0;  // address of the stack frame that has set `busy`
   std::uint32_t slot = 0;         // identifies the thread in WakerTable and PendingCharges

@@ -349,7 +349,7 @@ class ThreadDelays {
                       std::uintptr_t role) noexcept;
   void end_wait(bool pays) noexcept;
   void end_outside_wait(WakeSource wake_source) noexcept;
-  // It owes and has no charges. What is too little for a pause, what it overslept serves.
+  // It owes and has no charges. A debt too small for a pause is paid from what it overslept.
   void settle_debt(Nanoseconds global) noexcept;
   void settle_exclusively() noexcept;
   void resume_segment() noexcept;

@@ -114,9 +114,9 @@ void Experimenter::run_blocks() {
 }
 
 bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
-  const int speedup = window.speedup;
   select(target, window);
-  if (speedup > 0) at_zero_.begin_speedup(counts_.histogram, run_time());
+  const bool is_sped_up = window.speedup > 0 || window.partner.speedup > 0;
+  if (is_sped_up) at_zero_.begin_speedup(counts_.histogram, run_time());
   const Nanoseconds selected = now();
   if (!settle() || !settle_queues(target)) return false;
   claim_waits();
@@ -133,18 +133,19 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
     return false;
   }
   claim_waits();
-  ExperimentRecord record = describe(target, speedup, opening);
+  ExperimentRecord record = describe(target, window.speedup, opening);
   if (reads_threads_) add_processor_times(record, opening);
   if (companions_.is_on()) record.companions = companion_results();
   record.unsettled = owes_delays();
   deselect();
-  if (speedup > 0) at_zero_.end_speedup(counts_.histogram, run_time());
+  if (!is_sped_up) record.at_zero = at_zero_.of(counts_.histogram, target, record.run_time);
   record.settling = opening.time - selected;
   observe_queues(target, record);
-  if (!record.transient) {
-    planner_.observe(record.points, block_, companions_.sped_up(target, speedup, run_time()));
-  }
-  log_or_discard(record);
+  const auto sped_up = companions_.sped_up(target, window.speedup, run_time());
+  if (!record.transient) planner_.observe(record.points, block_, sped_up);
+  // An idle program is not sped up, and its time may turn out not to count.
+  const bool counts = log_or_discard(record) || record.delay > 0;
+  if (is_sped_up && counts) at_zero_.end_speedup(counts_.histogram, run_time());
   return true;
 }
 
@@ -285,7 +286,6 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
       counts_.histogram.total() - opening.samples - (counts_.histogram.spun() - opening.spun);
   record.probe_time = mean_probe_time(opening.probes, counts_.speed_probe->get());
   record.run_time = run_time(time, delay);
-  if (speedup == 0) record.at_zero = at_zero_.of(counts_.histogram, target, record.run_time);
   record.load = load_.since(opening.arrivals);
   record.points = meter_.results(time - delay);
   record.flows = flows_.results();
@@ -294,9 +294,9 @@ ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,
   return record;
 }
 
-void Experimenter::log_or_discard(const ExperimentRecord& record) {
+bool Experimenter::log_or_discard(const ExperimentRecord& record) {
   // Where all arrives at once, effective time stands still, and periods mean nothing.
-  if (load_.gives_up()) return;
+  if (load_.gives_up()) return false;
   std::vector<double> visits;
   visits.reserve(record.points.size());
   for (const PointResult& point : record.points) {
@@ -309,16 +309,17 @@ void Experimenter::log_or_discard(const ExperimentRecord& record) {
   if (!visited && !load_.is_on() && record.delay > record.duration / 4 * 3) {
     // The target ran all the time, and all other threads paused. A longer window would not help.
     ++discarded_.all_delay;
-    return;
+    return false;
   }
   window_.observe(visits, record.duration);
   if (!visited) {
     ++discarded_.few_visits;
-    return;
+    return false;
   }
   log_.append(record);
   flows_.written();
   ++experiments_;
+  return true;
 }
 
 bool Experimenter::owes_delays() {

@@ -157,7 +157,8 @@ class Experimenter {
   Opening open_window(std::uint32_t target) const;
   void add_processor_times(ExperimentRecord& record, const Opening& opening);
   ExperimentRecord describe(std::uint32_t target, int speedup, const Opening& opening) const;
-  void log_or_discard(const ExperimentRecord& record);
+  // False if it discards it.
+  bool log_or_discard(const ExperimentRecord& record);
   void checkpoint_if_due();
   SamplesRecord samples_record(bool final);
   ProcessCounts count_processes();

@@ -12,7 +12,7 @@
 namespace coz {
 namespace {
 
-constexpr std::size_t kMaxCounts = 256;
+constexpr std::size_t kMaxCounts = 512;
 
 // The line that took the lock; its location is empty where that is out of scope or not known.
 void name_holder(std::uintptr_t taken_at, const Modules& modules, LockCount& out) {

@@ -11,7 +11,7 @@
 
 namespace coz {
 
-// By target, lock and holder's line, those with most time first, 256 at most. One thread;
+// By target, lock and holder's line, those with most time first, 512 at most. One thread;
 // allocates.
 std::vector<LockCount> count_locks(const LockWaits& waits, const Targets& targets,
                                    const Modules& modules);

@@ -1,11 +1,12 @@
 // Samples of each target, and time of the run, while no main target was sped up: how much of the
 // whole run a target takes, for the phase correction (cozcli/analysis/correct/phase.py). A speedup
-// changes how often each thread comes by, so that the time under it cannot be converted.
+// changes how often each thread comes by, so that the time under it cannot always be converted.
 //
 // One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_SAMPLES_AT_ZERO_H
 #define LIBCOZ_EXPERIMENT_SAMPLES_AT_ZERO_H
 
+#include <algorithm>
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
@@ -18,7 +19,7 @@ namespace coz {
 
 class SamplesAtZero {
  public:
-  // A speedup begins, and ends; `run_time`: effective, so far.
+  // A speedup begins, and ends; without the end it is none. `run_time`: effective, so far.
   void begin_speedup(const Histogram& histogram, Nanoseconds run_time) {
     before_.clear();
     for (std::uint32_t i = 0; i < histogram.seen_count(); ++i) {
@@ -34,7 +35,7 @@ class SamplesAtZero {
         sped_up_[target] += samples;
       }
     }
-    time_sped_up_ += run_time - began_;
+    time_sped_up_ += std::max<Nanoseconds>(run_time - began_, 0);
   }
 
   // Between two speedups.

@@ -54,7 +54,7 @@ class Waits {
     const auto address = reinterpret_cast<std::uintptr_t>(lock->lock);
     return {target,
             followed,
-            {target, is_static(address) ? address : lock_waits_.unnamed(address),
+            {target, is_static(address) ? address : lock_waits_.unnamed(lock->key),
              delays.taken_at(lock->key)},
             delays.settled_now()};
   }

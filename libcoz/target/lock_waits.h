@@ -15,8 +15,9 @@
 
 namespace coz {
 
-// What a thread waits for: `target`, in which it does; the lock's address, 0 for those that are not
-// told apart; where it had been taken, 0 if that is not known.
+// What a thread waits for: `target`, in which it does; the lock's address, or what else tells it
+// from others, 0 for those that are not told apart; where it had been taken, 0 if that is not
+// known.
 struct LockWait {
   std::uint32_t target = 0;
   std::uintptr_t lock = 0;
@@ -27,11 +28,11 @@ struct LockWait {
 
 class LockWaits {
  public:
-  static constexpr std::size_t kMaxKinds = 1024;
+  static constexpr std::size_t kMaxKinds = 2048;
   // Of locks that are no static variables there may be as many as objects.
   static constexpr std::size_t kMaxUnnamed = 64;
 
-  // The address of a lock that is no static variable, if it is one of the first that were waited
+  // `lock`, a name of one that is no static variable, if it is one of the first that were waited
   // for; else 0.
   std::uintptr_t unnamed(std::uintptr_t lock) noexcept {
     for (std::atomic<std::uintptr_t>& known : unnamed_) {

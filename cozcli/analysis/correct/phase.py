@@ -4,19 +4,17 @@ Windows are measured while the selected line runs. If it runs only in a part t_A
 effect on the whole program is smaller by t_A / T = (s / T) / (s_obs / t_obs): the line's samples over the
 whole run, s, against its samples in windows, s_obs.
 
-Two departures from the formula as printed, both because virtual speedups change rates: s_obs / t_obs comes
-from baselines only; and s / T is the larger of two estimates.
-
-- Time under a virtual speedup is counted in T as long as the same work would have taken without it (divided
-  by p_s/p_0 of those windows). That makes T too long where a speedup changes how often each thread visits
-  the point, as where nobody waits for a lock any more.
-- Time and samples under a speedup are left out (not known in older profiles). That makes s too small where
-  experiments run only while the line does.
+Two departures from the formula as printed, both because virtual speedups change rates. s_obs / t_obs comes
+from baselines only. And time spent under a virtual speedup is counted in T as long as the same work would
+have taken without it (divided by p_s/p_0 of those windows). That makes T too long where a speedup changes how
+often each thread visits the point, as where nobody waits for a lock any more. So s / T is raised to what it
+is in the time without any speedup, if it is significantly larger there.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Sequence
 
 import numpy as np
@@ -25,6 +23,7 @@ from cozcli.analysis.correct.protocol import Context, PeriodRatios
 from cozcli.analysis.input.series import Factor, Series
 from cozcli.analysis.input.windows import Window
 from cozcli.analysis.result import Phase
+from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.distributions import t_quantile
 from cozcli.profile.profile import Run
 
@@ -57,18 +56,20 @@ class _WholeRun:
     """
 
     def __init__(self, run: Run, ratios: PeriodRatios) -> None:
-        #: By line, the latest record that has both: run time and samples until then; and those at speedup 0.
+        #: By line, the latest record that has both: run time and samples until then.
         self._latest: dict[str, tuple[int, int]] = {}
-        self._latest_at_0: dict[str, tuple[int, int]] = {}
-        for record in run.experiments:
-            if record.run_time_at_0 > self._latest_at_0.get(record.location, (0, 0))[0]:
-                self._latest_at_0[record.location] = record.run_time_at_0, record.line_samples_at_0
+        #: By line, of each record that has them: run time and samples until then, and those at speedup 0.
+        self._at_0: defaultdict[str, list[tuple[int, int, int, int]]] = defaultdict(list)
         if run.samples is not None:
             for line in run.samples.lines:
                 self._latest.setdefault(line.location, (run.samples.run_time, line.count))
         for record in run.experiments:
             if record.line_samples >= 0 and record.run_time > self._latest.get(record.location, (0, 0))[0]:
                 self._latest[record.location] = record.run_time, record.line_samples
+            if min(record.run_time, record.line_samples, record.run_time_at_0, record.line_samples_at_0) >= 0:
+                self._at_0[record.location].append(
+                    (record.run_time, record.line_samples, record.run_time_at_0, record.line_samples_at_0)
+                )
         treatments = sorted(
             (record for record in run.experiments if record.speedup > 0), key=lambda record: record.run_time
         )
@@ -77,21 +78,34 @@ class _WholeRun:
         extra = [r.effective_duration * (1 / ratio - 1) for r, ratio in zip(treatments, known, strict=True)]
         self._extra = np.concatenate([[0.0], np.cumsum(extra)])
 
-    def without_speedups(self, location: str) -> tuple[int, float]:
-        """Samples in the line, and time, while nothing was sped up; zeros if not known."""
-        time, samples = self._latest_at_0.get(location, (0, 0))
-        return samples, float(time)
-
     def samples_and_time(self, location: str) -> tuple[int, float]:
         """Samples in the line, and time, until the latest record that has both; zeros if none has."""
         time, samples = self._latest.get(location, (0, 0))
         if time == 0:
             return 0, 0.0
-        return samples, time + float(self._extra[np.searchsorted(self._ends, time, side="right")])
+        return samples, float(self._as_work(np.array([time]))[0])
 
+    def excess(self, location: str) -> tuple[float, float]:
+        """How much larger s/T is without any speedup: its logarithm, 0 unless significant (two errors), and
+        the error. From the first record with these numbers on, so that start-up does not count."""
+        counts = np.array(self._at_0[location], dtype=np.float64).reshape(-1, 4)
+        if len(counts) <= MIN_WINDOWS:
+            return 0.0, 0.0
+        counts[:, 0] = self._as_work(counts[:, 0])
+        steps = np.diff(counts, axis=0)
+        totals = steps.sum(axis=0)
+        if totals.min() <= 0:
+            return 0.0, 0.0
+        time, samples, time_at_0, samples_at_0 = (steps / totals).T
+        residuals = samples_at_0 - time_at_0 - (samples - time)
+        error = math.sqrt(len(steps) / (len(steps) - 1) * float(residuals @ residuals))
+        logarithm = math.log(totals[3] / totals[2] / (totals[1] / totals[0]))
+        return (logarithm, error) if logarithm > 2 * error else (0.0, 0.0)
 
-def _total(of_runs: Sequence[tuple[int, float]]) -> tuple[int, float]:
-    return sum(samples for samples, _ in of_runs), sum(time for _, time in of_runs)
+    def _as_work(self, times: Floats) -> Floats:
+        """Times of the run as long as their work would have taken without speedups."""
+        as_work: Floats = times + self._extra[np.searchsorted(self._ends, times, side="right")]
+        return as_work
 
 
 def _factor(phase: Phase) -> Factor:
@@ -110,21 +124,20 @@ def phase_correction(location: str, windows: Sequence[Window], runs: Sequence[_W
         return Phase()
     in_windows = np.array([record.target_samples for record in baseline], dtype=np.float64)
     time = np.array([record.effective_duration for record in baseline], dtype=np.float64)
-    of_runs = [runs[number] for number in {w.run for w in windows}]
-    measured = [
-        _total([run.samples_and_time(location) for run in of_runs]),
-        _total([run.without_speedups(location) for run in of_runs]),
-    ]
-    samples, run_time = max(measured, key=lambda each: each[0] / max(each[1], 1.0))
+    of_runs = [runs[number] for number in sorted({w.run for w in windows})]
+    measured = np.array([(*run.samples_and_time(location), *run.excess(location)) for run in of_runs])
+    samples, run_time = measured[:, 0].sum(), measured[:, 1].sum()
     if in_windows.sum() == 0 or samples == 0 or run_time <= 0:
         return Phase()
+    raised = measured[:, 0] * np.exp(measured[:, 2])
     rate = in_windows.sum() / time.sum()
-    estimate = float(samples / run_time / rate)
+    estimate = float(raised.sum() / run_time / rate)
     residuals = in_windows - rate * time
     n = len(baseline)
     variance = (
         float(residuals @ residuals) * n / (n - 1) / float(in_windows.sum()) ** 2
         + 1 / samples
+        + float(((raised * measured[:, 3]) ** 2).sum()) / float(raised.sum()) ** 2
         + SYSTEMATIC_ERROR**2
     )
     error = math.sqrt(variance)

@@ -11,13 +11,14 @@ from cozcli.analysis.result import Holder, WaitedLock
 from cozcli.profile.profile import Run
 from cozcli.profile.records import LockCount
 
-#: The number of a run, and a count of its.
+#: The number of a run, and one of its counts.
 _Entry = tuple[int, LockCount]
 
 
 class _HowMany(TypedDict, total=False):
     number: int
     largest: float
+    has_others: bool
 
 
 def locks_of_targets(runs: Sequence[Run]) -> dict[str, tuple[WaitedLock, ...]]:
@@ -50,7 +51,11 @@ def _unnamed(entries: Sequence[_Entry]) -> _HowMany:
         return {"number": 0, "largest": 0.0}
     most = sum(max(time for number, time in waited.items() if number) for waited in runs.values())
     total = sum(entry.waited for _, entry in entries)
-    return {"number": max(map(len, runs.values())), "largest": most / max(total, 1)}
+    return {
+        "number": max(len(waited.keys() - {0}) for waited in runs.values()),
+        "largest": most / max(total, 1),
+        "has_others": any(0 in waited for waited in runs.values()),
+    }
 
 
 def _lock(name: str, entries: Sequence[LockCount], total: int) -> WaitedLock:

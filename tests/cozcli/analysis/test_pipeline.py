@@ -142,6 +142,22 @@ def test_a_lock_without_waits_does_not_make_lines_look_like_phases(is_older: boo
     assert factor < 0.9 if is_older else factor == 1
 
 
+def test_a_line_of_the_first_half_counts_half() -> None:
+    first = Line("/a.c:1", lambda s: 0.4 * s)
+    second = Line("/a.c:2", lambda s: 0.4 * s)
+    records = Model([first]).records(40)[:-2]
+    began, ran = (max(r.get(key, 0) for r in records) for key in ("start", "run_time"))
+    for record in (later := Model([second], seed=2).records(40)[1:]):
+        for key, more in (("start", began), ("run_time", ran), ("run_time_at_0", ran // 3), ("block", 100)):
+            if key in record:
+                record[key] += more
+    (samples,) = [record for record in later if record["type"] == "samples"]
+    counted = max(record["line_samples"] for record in experiments_of(records))
+    samples["lines"].append({**samples["lines"][0], "location": first.location, "count": counted})
+    result = result_for(analyse_records([*records, *later]), "/a.c:1")
+    assert result.phase.factor == pytest.approx(0.5, rel=0.2)
+
+
 def experiments_of(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [record for record in records if record["type"] == "experiment"]
 

@@ -19,6 +19,7 @@ from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.reports.base import common_directory, short_function, shorten
 from cozcli.reports.figure import columns_for, literal, write_figure, y_limits
 from cozcli.reports.json_report import JsonReport
+from cozcli.reports.locks import name_of, waits_of
 from cozcli.reports.text import TextReport
 
 
@@ -81,6 +82,21 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
             {"location": "", "function": "", "share": 0.2},
         ],
     }
+
+
+@pytest.mark.parametrize(
+    ("number", "has_others", "said"),
+    [
+        (0, False, "locks without a name"),
+        (1, False, "a lock without a name"),
+        (3, False, "3 locks without a name"),
+        (64, True, "more than 64 locks without a name"),
+    ],
+)
+def test_locks_without_a_name_are_counted(number: int, has_others: bool, said: str) -> None:
+    lock = WaitedLock("", 1, 2, 900, (), number=number, has_others=has_others)
+    assert name_of(lock) == said
+    assert ("at one of them" in waits_of(lock)) == (number > 1)
 
 
 def test_piped_text_is_plain_and_never_cut() -> None:

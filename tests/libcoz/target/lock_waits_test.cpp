@@ -1,6 +1,7 @@
 // Which locks were waited for, and where they had been taken.
 #include "target/lock_waits.h"
 
+#include <atomic>
 #include <catch2/catch.hpp>
 #include <cstdint>
 #include <map>
@@ -65,6 +66,21 @@ TEST_CASE("locks without a name are told apart until there are too many") {
   }
   CHECK(waits->unnamed(LockWaits::kMaxUnnamed + 1) == 0);
   CHECK(waits->unnamed(3) == 3);
+}
+
+TEST_CASE("threads that meet locks without a name at once give each one place", "[threads]") {
+  const auto waits = std::make_unique<LockWaits>();
+  std::atomic<int> lost{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      for (std::uintptr_t lock = 1; lock <= LockWaits::kMaxUnnamed; ++lock) {
+        if (waits->unnamed(lock) != lock) ++lost;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(lost == 0);
 }
 
 TEST_CASE("threads that count lock waits at once lose none", "[threads]") {

@@ -61,6 +61,12 @@ def test_locks_without_a_name_are_counted_in_each_run() -> None:
     (lock,) = locks_of_targets(runs)["lock a:1"]
     assert (lock.name, lock.share, lock.waits, lock.number) == ("", 1, 6, 3)
     assert lock.largest == pytest.approx((300 + 100) / 600)
+    assert not lock.has_others
+    others = run(
+        LockCount("lock a:1", "", "", "", 1, 30, unnamed=7), LockCount("lock a:1", "", "", "", 9, 70)
+    )
+    (lock,) = locks_of_targets([others])["lock a:1"]
+    assert (lock.number, lock.has_others, lock.largest) == (1, True, pytest.approx(0.3))
     (lock,) = locks_of_targets([*runs, run(LockCount("lock a:1", "", "", "", 1, 5))])["lock a:1"]
     assert lock.number == 0, "an older profile does not tell"
 
