@@ -17,7 +17,8 @@
 
 namespace coz::rules {
 
-// Waiting until another thread of the program does something to the object.
+// Waiting until another thread of the program does something to the object. Not inlined: most calls
+// that may wait do not.
 template <typename Call, typename WakeSourceOf>
 [[gnu::noinline]] auto wait(ThreadDelays& delays, std::uintptr_t object, Call call,
                             WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {

@@ -132,7 +132,8 @@ class CurrentRun {
   [[gnu::noinline]] bool begin_active(Segment& segment) noexcept {
     reset();
     activate(segment);
-    if (!is_observed_ && segment.line_time != 0) --segment.skip;
+    const std::uint16_t skip = segment.skip;
+    if (skip != 0 && segment.line_time != 0) segment.skip = static_cast<std::uint16_t>(skip - 1);
     return !is_idle(segment);
   }
 

@@ -1,9 +1,11 @@
 /* Two threads that take turns at one lock: a mutex, or a lock of readers and writers, which one
- * thread shares and the other takes alone.
+ * thread shares and the other takes alone; or at two mutexes on the heap.
  *
- * locks [SECONDS [rwlock]] */
+ * locks [SECONDS [rwlock|heap]] */
 #include <coz.h>
 #include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "until.h"
 
@@ -21,6 +23,18 @@ static void* run(void* argument) {
     work(600000);
     pthread_mutex_unlock(&mutex);
     work(300000);
+    COZ_PROGRESS_NAMED("round");
+  }
+  return argument;
+}
+
+static pthread_mutex_t* heap_mutexes;
+
+static void* use_both(void* argument) {
+  for (long round = 0; !is_over(&end); ++round) {
+    pthread_mutex_lock(&heap_mutexes[round % 2]); /* HEAP */
+    work(600000);
+    pthread_mutex_unlock(&heap_mutexes[round % 2]);
     COZ_PROGRESS_NAMED("round");
   }
   return argument;
@@ -48,15 +62,19 @@ static void* write_alone(void* argument) {
 }
 
 int main(int argc, char** argv) {
-  const int shares = argc > 2;
+  const char* kind = argc > 2 ? argv[2] : "";
+  void* (*one)(void*) = run;
+  void* (*another)(void*) = run;
+  if (strcmp(kind, "rwlock") == 0) one = read_shared, another = write_alone;
+  if (strcmp(kind, "heap") == 0) one = another = use_both;
+  heap_mutexes = malloc(2 * sizeof *heap_mutexes);
+  if (heap_mutexes == NULL) return 1;
+  for (int i = 0; i < 2; ++i) pthread_mutex_init(&heap_mutexes[i], NULL);
   end = until(argc > 1 ? argv[1] : "1");
   pthread_t other;
-  pthread_create(&other, NULL, shares ? write_alone : run, NULL);
-  if (shares) {
-    read_shared(NULL);
-  } else {
-    run(NULL);
-  }
+  pthread_create(&other, NULL, another, NULL);
+  one(NULL);
   pthread_join(other, NULL);
+  free(heap_mutexes);
   return 0;
 }

@@ -77,6 +77,16 @@ def test_reports_say_what_it_is_and_what_it_is_for(coz, locks, lock_line):
     assert holder["share"] > 0.9
 
 
+def test_locks_on_the_heap_are_counted(coz, locks, request):
+    line = marked_line(request, "HEAP")
+    run = coz.run_until(4, [locks, coz.enough, "heap"], "--fixed-lock", line)
+    assert run.status == 0, run.err
+    (lock,) = json.loads(coz("report", "--json", run.profile).out)["results"][0]["locks"]
+    assert (lock["name"], lock["number"]) == ("", 2)
+    assert 0.5 <= lock["largest"] < 1
+    assert "2 locks without a name" in coz("report", run.profile).out
+
+
 def test_the_holder_is_who_had_the_lock_or_is_not_known(coz, build, request):
     source = request.config.rootpath / "tests/programs/lock_holders.c"
     texts = source.read_text().splitlines()
