@@ -146,6 +146,7 @@ def _lock(lock: WaitedLock) -> dict[str, Any]:
         "waits": lock.waits,
         "mean_wait": rounded(lock.mean),
         "number": lock.number,
+        "has_others": lock.has_others,
         "largest": rounded(lock.largest),
         "holders": [
             {"location": holder.location, "function": holder.function, "share": rounded(holder.share)}

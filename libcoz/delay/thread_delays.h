@@ -117,7 +117,8 @@ class ThreadDelays {
 
   // Pays all that the thread owes: before it takes a lock, so that it does not pause with others
   // waiting for it, and before it wakes another thread. Where waits for a lock are charged, threads
-  // owe a little at every call: a baseline, in which nobody does, must not be faster for that.
+  // owe a little at every call: a baseline, in which nobody does, must not be faster for that. It
+  // is inlined, like begin_segment(), since each lock and unlock comes here.
   [[gnu::always_inline]] void settle() noexcept {
     if (has_charges()) return settle_exclusively();
     const Nanoseconds global = global_now();

@@ -32,8 +32,8 @@ class LockWaits {
   // Of locks that are no static variables there may be as many as objects.
   static constexpr std::size_t kMaxUnnamed = 64;
 
-  // `lock`, a name of one that is no static variable, if it is one of the first that were waited
-  // for; else 0.
+  // `lock` identifies one that is no static variable. Returns it if it is one of the first
+  // kMaxUnnamed that were waited for; else 0.
   std::uintptr_t unnamed(std::uintptr_t lock) noexcept {
     for (std::atomic<std::uintptr_t>& known : unnamed_) {
       std::uintptr_t seen = known.load(std::memory_order_relaxed);

@@ -86,20 +86,22 @@ class _WholeRun:
         return samples, float(self._as_work(np.array([time]))[0])
 
     def excess(self, location: str) -> tuple[float, float]:
-        """How much larger s/T is without any speedup: its logarithm, 0 unless significant (two errors), and
-        the error. From the first record with these numbers on, so that start-up does not count."""
+        """By how much s/T is larger without any speedup: the logarithm of the ratio, and its standard error.
+
+        Both are 0 unless that is over two errors. It is counted from the first record that says it, since no
+        speedup falls into the start-up.
+        """
         counts = np.array(self._at_0[location], dtype=np.float64).reshape(-1, 4)
         if len(counts) <= MIN_WINDOWS:
             return 0.0, 0.0
         counts[:, 0] = self._as_work(counts[:, 0])
         steps = np.diff(counts, axis=0)
-        totals = steps.sum(axis=0)
+        time, samples, time_at_0, samples_at_0 = totals = steps.sum(axis=0)
         if totals.min() <= 0:
             return 0.0, 0.0
-        time, samples, time_at_0, samples_at_0 = (steps / totals).T
-        residuals = samples_at_0 - time_at_0 - (samples - time)
+        logarithm = math.log(samples_at_0 / time_at_0 / (samples / time))
+        residuals = (steps / totals) @ np.array([1.0, -1.0, -1.0, 1.0])
         error = math.sqrt(len(steps) / (len(steps) - 1) * float(residuals @ residuals))
-        logarithm = math.log(totals[3] / totals[2] / (totals[1] / totals[0]))
         return (logarithm, error) if logarithm > 2 * error else (0.0, 0.0)
 
     def _as_work(self, times: Floats) -> Floats:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import TypedDict
 
 from cozcli.analysis.result import Holder, WaitedLock
 from cozcli.profile.profile import Run
@@ -13,12 +11,6 @@ from cozcli.profile.records import LockCount
 
 #: The number of a run, and one of its counts.
 _Entry = tuple[int, LockCount]
-
-
-class _HowMany(TypedDict, total=False):
-    number: int
-    largest: float
-    has_others: bool
 
 
 def locks_of_targets(runs: Sequence[Run]) -> dict[str, tuple[WaitedLock, ...]]:
@@ -35,34 +27,29 @@ def _locks(entries: Sequence[_Entry]) -> tuple[WaitedLock, ...]:
     by_name: defaultdict[str, list[_Entry]] = defaultdict(list)
     for run, entry in entries:
         by_name[entry.lock].append((run, entry))
-    locks = [
-        replace(_lock(name, [entry for _, entry in found], total), **({} if name else _unnamed(found)))
-        for name, found in by_name.items()
-    ]
+    locks = [_lock(name, found, total) for name, found in by_name.items()]
     return tuple(sorted(locks, key=lambda lock: (-lock.share, lock.name)))
 
 
-def _unnamed(entries: Sequence[_Entry]) -> _HowMany:
-    """Of the locks without a name, `number` and `largest`. Their numbers mean something within a run only."""
+def _count(entries: Sequence[_Entry]) -> tuple[int, float, bool]:
+    """Of locks without a name: WaitedLock's number, largest and has_others. Each run numbers its own."""
     runs: defaultdict[int, Counter[int]] = defaultdict(Counter)
     for run, entry in entries:
         runs[run][entry.unnamed] += entry.waited
     if any(waited.keys() == {0} for waited in runs.values()):
-        return {"number": 0, "largest": 0.0}
+        return 0, 0.0, False
     most = sum(max(time for number, time in waited.items() if number) for waited in runs.values())
     total = sum(entry.waited for _, entry in entries)
-    return {
-        "number": max(len(waited.keys() - {0}) for waited in runs.values()),
-        "largest": most / max(total, 1),
-        "has_others": any(0 in waited for waited in runs.values()),
-    }
+    number = max(len(waited.keys() - {0}) for waited in runs.values())
+    return number, most / max(total, 1), any(0 in waited for waited in runs.values())
 
 
-def _lock(name: str, entries: Sequence[LockCount], total: int) -> WaitedLock:
-    waited = sum(entry.waited for entry in entries)
-    waits = sum(entry.waits for entry in entries)
+def _lock(name: str, entries: Sequence[_Entry], total: int) -> WaitedLock:
+    waited = sum(entry.waited for _, entry in entries)
+    waits = sum(entry.waits for _, entry in entries)
+    number, largest, has_others = (1, 1.0, False) if name else _count(entries)
     holders: Counter[tuple[str, str]] = Counter()
-    for entry in entries:
+    for _, entry in entries:
         holders[entry.holder, entry.holder_function] += entry.waited
     return WaitedLock(
         name=name,
@@ -73,4 +60,7 @@ def _lock(name: str, entries: Sequence[LockCount], total: int) -> WaitedLock:
             Holder(*holder, time / max(waited, 1))
             for holder, time in sorted(holders.items(), key=lambda item: (-item[1], item[0]))
         ),
+        number=number,
+        largest=largest,
+        has_others=has_others,
     )

@@ -76,6 +76,7 @@ def test_reports_say_which_lock_is_waited_for_and_who_holds_it() -> None:
         "waits": 1204,
         "mean_wait": 312000,
         "number": 1,
+        "has_others": False,
         "largest": 1,
         "holders": [
             {"location": "/src/a.c:7", "function": "fill(int)", "share": 0.8},
