@@ -133,6 +133,7 @@ PROGRAMS = (
     Program("thread_batches"),
     Program("std_async"),
     Program("pipe_stages"),
+    Program("event_loop"),
     Program("rwlock"),
     Program("semaphore_ring"),
     Program("atomic_wait"),

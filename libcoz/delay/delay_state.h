@@ -47,6 +47,7 @@ struct DelayState {
   std::uintptr_t blocked_frame = 0;
 
   QueueWaits queue_waits;
+  bool waits_outside = false;  // its wait, or its last one, is for something outside
   // Samples in the main target, as often as it was selected.
   std::atomic<std::uint64_t> target_samples{0};
   // Time that it waited for other threads of the program, ns.

@@ -1,6 +1,7 @@
 // How long a thread has waited at queues, and who ended its waits: the kernel of a bounded queue is
-// a condition, a semaphore or a futex at which its users wait for each other. Waits for locks,
-// barriers and ends of threads are not counted.
+// a condition, a semaphore, a futex or a stream at which its users wait for each other. Waits for
+// locks, barriers and ends of threads are not counted. Waits for something outside count where
+// nearly all of the thread's are ended by other threads, as those of an event loop by an eventfd.
 //
 // While a queue fills or drains, nobody waits at it, and the threads on its two sides work at paces
 // of their own (experiment/flow_meter.h).
@@ -48,6 +49,16 @@ class QueueWaits {
                        std::memory_order_release);
   }
 
+  // A wait for something outside, which a thread has ended, or not.
+  void end_outside(Nanoseconds waited, bool by_thread) noexcept {
+    outside_ += waited - outside_ / kRecent;
+    outside_by_threads_ += (by_thread ? waited : 0) - outside_by_threads_ / kRecent;
+  }
+  // Have other threads ended nearly all of the recent ones?
+  bool outside_is_threads() const noexcept {
+    return outside_ > 0 && outside_by_threads_ >= outside_ / 10 * 9;
+  }
+
   // A wait that earned no credit: a time-out ended it, or there was none.
   void cancel() noexcept { since_.store(0, std::memory_order_relaxed); }
 
@@ -69,6 +80,7 @@ class QueueWaits {
 
   void reset() noexcept {
     cancel();
+    outside_ = outside_by_threads_ = 0;
     for (Entry& entry : entries_) entry.waited.store(0, std::memory_order_relaxed);
   }
 
@@ -102,7 +114,11 @@ class QueueWaits {
     return rest;
   }
 
+  static constexpr Nanoseconds kRecent = 32;  // waits, more or less
+
   std::atomic<Nanoseconds> since_{0};
+  Nanoseconds outside_ = 0;             // time of recent waits for something outside
+  Nanoseconds outside_by_threads_ = 0;  // and of those among them that threads ended
   std::array<Entry, kPairs + 1> entries_{};
 };
 

@@ -116,7 +116,11 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   state_.blocked_at = state_.clock.block(environment_.now());
   state_.blocked_frame = frame();
   state_.lock_wait_charge = 0;
-  if (waits_for == WaitsFor::kQueue) state_.queue_waits.begin(state_.blocked_at.since);
+  state_.waits_outside = waits_for == WaitsFor::kOutside;
+  if (waits_for == WaitsFor::kQueue ||
+      (state_.waits_outside && state_.queue_waits.outside_is_threads())) {
+    state_.queue_waits.begin(state_.blocked_at.since);
+  }
   if (waits_for == WaitsFor::kOutside && environment_.outside != nullptr && site_ != 0) {
     state_.outside =
         environment_.outside->come(site_, state_.blocked_at.since, state_.clock.local());
@@ -137,8 +141,14 @@ void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcep
 void ThreadDelays::after_blocking(WakeSource wake_source, std::uintptr_t object) noexcept {
   const Exclusive exclusive(state_);
   end_outside_wait(wake_source);
+  auto waker = wake_source == WakeSource::kThread ? find_other(object) : std::nullopt;
+  if (state_.waits_outside) {
+    const Nanoseconds since = state_.blocked_at.since;
+    const bool by_thread = waker && waker->at >= since;
+    state_.queue_waits.end_outside(environment_.now() - since, by_thread);
+    if (!by_thread) state_.queue_waits.cancel();
+  }
   if (wake_source == WakeSource::kThread) {
-    auto waker = find_other(object);
     end_queue_wait(object, waker, 0);
     // A mutex is released without a record if the thread came to wait just then.
     if (waker && waker->at != 0 && waker->at < state_.blocked_at.since) waker.reset();

@@ -38,3 +38,17 @@ def test_flows_and_what_lies_between_them_make_up_the_run(coz, build):
 def test_a_program_without_queues_writes_no_flows(coz, build):
     run = coz.stopped_at(2, [build("benchmarks/programs/mutex_long.cpp"), "--seconds", 100])
     assert halves_of(run) == []
+
+
+def test_the_thread_of_an_event_loop_waits_for_the_worker_that_wakes_it(coz, build):
+    """It sleeps at an epoll file, as for input from outside. Here the worker takes longer than the loop."""
+    slower_worker = ["--speedup", "answer=50", "--seconds", 100]
+    run = coz.stopped_at(3, [build("benchmarks/programs/event_loop.cpp"), *slower_worker])
+    waits, work = Counter(), Counter()
+    for half in halves_of(run):
+        for thread in half["threads"]:
+            work[thread["thread"]] += thread["ran"]
+            for _, waker, nanoseconds in thread["waits"]:
+                waits[thread["thread"], waker] += nanoseconds
+    (worker, _), (loop, _) = work.most_common(2)
+    assert waits[loop, worker] > waits[worker, loop]

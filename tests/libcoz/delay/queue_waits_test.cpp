@@ -138,3 +138,42 @@ TEST_CASE("the pauses of a thread that has waited at a queue are timed") {
   delays.settle();
   CHECK(state.pause_cost == 700);
 }
+
+TEST_CASE("waits outside count as waits at a queue once other threads end nearly all of them") {
+  World world;
+  Thread loop(world, 1);
+  enum class EndedBy { kInput, kThread, kThreadBefore };
+  Nanoseconds seen_since = 0;
+  const auto wait = [&](EndedBy ended_by, Nanoseconds time = 100) {
+    ++clock_now;
+    coz::rules::wait_for_outside(
+        loop.delays,
+        [&] {
+          seen_since = loop.state.queue_waits.since();
+          clock_now += time;
+          if (ended_by == EndedBy::kThread) world.wakers->record(kCondition, {0, 2, clock_now});
+          return 1L;
+        },
+        [&](long) { return ended_by == EndedBy::kInput ? coz::kNoObject : kCondition; });
+  };
+  wait(EndedBy::kThread);
+  CHECK(seen_since == 0);
+  CHECK(waits_of(loop.state.queue_waits).empty());
+  wait(EndedBy::kThread);
+  CHECK(seen_since == clock_now - 100);  // readers see it while it lasts
+  wait(EndedBy::kThreadBefore, 1);       // nothing to wait for
+  wait(EndedBy::kThread);
+  const auto found = waits_of(loop.state.queue_waits);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].object == kCondition);
+  CHECK(found[0].waker == 2);
+  CHECK(found[0].waited == 200);
+
+  wait(EndedBy::kInput, 1000);
+  CHECK(loop.state.queue_waits.since() == 0);
+  for (int i = 0; i < 3; ++i) wait(EndedBy::kThread);
+  CHECK(seen_since == 0);
+  CHECK(waits_of(loop.state.queue_waits)[0].waited == 200);
+  for (int i = 0; i < 200; ++i) wait(EndedBy::kThread);
+  CHECK(seen_since != 0);
+}
