@@ -304,7 +304,7 @@ bool Runtime::leave_program() {
 void Runtime::detach() {
   point_setup_.stop();
   // This thread has descriptors of its own: to close the event here would not end it.
-  samples_.pause();
+  samples_.disable();
   samples_.stop();
 }
 

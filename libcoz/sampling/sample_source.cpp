@@ -174,9 +174,12 @@ void SampleSource::stop_in_handler() noexcept {
 }
 
 void SampleSource::pause() noexcept {
-  if (!can_pause()) return;
+  if (can_pause()) disable();
+}
+
+void SampleSource::disable() noexcept {
   if (trap_event_ >= 0) set_event_counting(trap_event_, false);
-  pauses_.begin();
+  pauses_.begin();  // or who holds the event would let it go
 }
 
 void SampleSource::resume() noexcept {

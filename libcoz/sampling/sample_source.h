@@ -78,6 +78,9 @@ class SampleSource {
   }
   void pause() noexcept;
   void resume() noexcept;
+  // The process's event no longer counts, not in a tree either. Before stop(), for a thread with
+  // descriptors of its own.
+  void disable() noexcept;
   const SamplingPauses& pauses() const noexcept { return pauses_; }
 
   // What the interrupt and the signal of a sample cost, measured in the calling thread, which is

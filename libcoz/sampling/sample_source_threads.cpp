@@ -68,6 +68,7 @@ bool SampleSource::start_thread(ThreadState& thread, Age age) noexcept {
     }
   } else if (mode_ == Sampling::kPerfTrap) {
     thread.accounted = age == Age::kNew ? 0 : thread_cpu_time(tid_of(thread));
+    thread.pauses_accounted = thread.pauses_seen;
     thread.kernel.start_at(thread.accounted, period_);
     // What the thread is not expected to live to see needs no event.
     const Nanoseconds phase = age == Age::kOld ? period_ : draw_phase();
@@ -132,8 +133,9 @@ int SampleSource::takes(ThreadState& thread, const SampleSignal& signal) noexcep
 }
 
 bool SampleSource::takes_own(ThreadState& thread) noexcept {
-  if (thread.event < 0) return false;
-  if (pauses_.is_paused()) {
+  if (thread.event < 0 || thread.measures_interrupt) return false;
+  const bool is_paused = pauses_.is_paused();
+  if (is_paused && thread.in_pause.are_too_many(pauses_.count())) {
     set_event_counting(thread.event, false);
     thread.event_is_stopped = true;
     return false;
@@ -146,7 +148,7 @@ bool SampleSource::takes_own(ThreadState& thread) noexcept {
     thread.kernel.expect_next(samples.due(), samples.event_period());
   }
   set_event_period(thread.event, samples.event_period());
-  return is_sample;
+  return is_sample && !is_paused;
 }
 
 // A thread without an event of its own gets one, and its samples up to now. One whose event was
@@ -164,8 +166,12 @@ int SampleSource::takes_from_process(ThreadState& thread) noexcept {
     set_event_counting(thread.event, true);
     return 1;
   }
-  const Nanoseconds since = std::min(used - thread.accounted, 2 * kProcessPeriods * period_);
+  // The event counts nothing in a pause.
+  const bool has_paused = thread.pauses_accounted != pauses_.count();
+  const int max_periods = (has_paused ? 1 : 2) * kProcessPeriods;
+  const Nanoseconds since = std::min(used - thread.accounted, max_periods * period_);
   thread.accounted = used;
+  thread.pauses_accounted = pauses_.count();
   open_own_event(thread, draw_phase());
   return static_cast<int>(since / period_) +
          (lives_.draw_whether(since % period_, period_) ? 1 : 0);
@@ -260,7 +266,9 @@ FirstInterrupt SampleSource::measure_interrupt_in(ThreadState& thread) const noe
 
 void SampleSource::prepare(ThreadState& parent) noexcept {
   if (!knows_interrupt_.exchange(true)) {
+    parent.measures_interrupt = true;
     const FirstInterrupt found = measure_interrupt_in(parent);
+    parent.measures_interrupt = false;
     lateness_ = found.lateness;
     cost_ = std::min(found.cost, period_ / 4);
   }

@@ -14,6 +14,7 @@
 #include "target/open_regions.h"
 #include "thread/kernel_samples.h"
 #include "thread/sample_times.h"
+#include "thread/signals_in_pause.h"
 #include "thread/tick_account.h"
 #include "thread/young_timer.h"
 
@@ -56,8 +57,11 @@ struct alignas(64) ThreadState {
   std::atomic<std::uintptr_t> process_mark{0};  // where that one keeps its number (Session)
   int event = kNone;              // perf descriptor, while the thread has an event of its own
   bool event_is_stopped = false;  // it does not count: sampling has paused
+  SignalsInPause in_pause;        // of that event
   Nanoseconds accounted = 0;      // processor time up to which it took samples before it had one
-  int timer = kNone;              // likewise a timer (young_timer.h)
+  std::uint32_t pauses_accounted = 0;  // how many pauses there had been
+  bool measures_interrupt = false;     // the events that it opens raise no samples
+  int timer = kNone;                   // likewise a timer (young_timer.h)
   std::atomic<int>* events = nullptr;  // where `event` or `timer` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none
   Nanoseconds began = 0;               // wall clock
@@ -73,7 +77,8 @@ struct alignas(64) ThreadState {
     is_ticked = false;
     tick_in_flight.store(false, std::memory_order_relaxed);
     event = kNone;
-    event_is_stopped = false;
+    event_is_stopped = measures_interrupt = false;
+    in_pause = {};
     timer = kNone;
     events = nullptr;
     separator = kNone;
