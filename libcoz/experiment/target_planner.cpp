@@ -17,9 +17,9 @@ constexpr std::uint64_t kRound = 8;
 constexpr double kFirstLookChance = 0.5;
 // Leaders known as exactly as this are as good as equal, if their order is not known.
 constexpr double kEqual = 0.0075;
-// Percent. For the effect at 50 %, that and 100 say most; 75 shows whether the curve bends.
+// Percent. For the effect at 50 %, that and 100 say most; 25 and 75 show where the curve bends.
 constexpr std::array kFirstLook = {50, 100};
-constexpr std::array kPreciseLook = {50, 75, 100};
+constexpr std::array kPreciseLook = {25, 50, 75, 100};
 
 std::vector<int> to_vector(std::span<const int> speedups) {
   return {speedups.begin(), speedups.end()};

@@ -137,7 +137,7 @@ TEST_CASE("blocks for precision try few speedups, a target's first one fewest") 
   }
   for (const auto& [target, each] : sizes) {
     CHECK(each.front() == 2);
-    for (std::size_t i = 1; i < each.size(); ++i) CHECK(each[i] == 3);
+    for (std::size_t i = 1; i < each.size(); ++i) CHECK(each[i] == 4);
   }
 }
 
