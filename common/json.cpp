@@ -1,7 +1,8 @@
 #include "common/json.h"
 
-#include <algorithm>
+#include <charconv>
 #include <cstdio>
+#include <iterator>
 
 namespace coz {
 namespace {
@@ -65,11 +66,11 @@ JsonWriter& JsonWriter::value(std::string_view text) {
 }
 
 JsonWriter& JsonWriter::value(double number) {
+  // Whatever decimal point the program's locale has.
   char digits[32];
-  const int length = std::snprintf(digits, sizeof digits, "%.9g", number);
-  // The program may have set a locale whose decimal point is a comma.
-  std::replace(digits, digits + length, ',', '.');
-  return raw(digits);
+  const char* end =
+      std::to_chars(digits, std::end(digits), number, std::chars_format::general, 9).ptr;
+  return raw({digits, end});
 }
 
 void JsonWriter::quote(std::string_view text) {

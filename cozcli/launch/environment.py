@@ -18,6 +18,7 @@ from cozcli.launch.runtime_library import preload
 
 #: Everything the runtime reads. What an outer `coz run` or a shell left there must not reach it.
 VARIABLES = (
+    "COZ_BINARY_SCOPE",
     "COZ_BUSY_PAUSES",
     "COZ_CLAIMS",
     "COZ_COMPANIONS",
@@ -71,6 +72,7 @@ class Settings(NamedTuple):
     tables: tuple[LineTable, ...]
     seed: int
     source_scope: Sequence[str] = ()
+    binary_scope: Sequence[str] = ()
     fixed: Sequence[FixedTarget] = ()
     fixed_speedup: int | None = None
     #: Which waits are targets: sites, classes, or none.
@@ -133,6 +135,7 @@ def runtime_variables(settings: Settings) -> dict[str, str]:
         "COZ_WAITS": settings.waits,
         "COZ_TREE": "1" if settings.tree else "",
         "COZ_SOURCE_SCOPE": "\n".join(settings.source_scope),
+        "COZ_BINARY_SCOPE": "\n".join(settings.binary_scope),
         "COZ_FIXED_TARGETS": targets,
         "COZ_POINTS": "\n".join(point.encode() for point in settings.points),
         # 0 is a speedup like any other: only None means "not given".

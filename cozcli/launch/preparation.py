@@ -109,6 +109,7 @@ class Preparation:
             tables=tuple(tables.tables),
             seed=self._seed,
             source_scope=options.source_scope,
+            binary_scope=options.binary_scope,
             fixed=[*fixed, *awaited],
             fixed_speedup=options.fixed_speedup,
             speedups=options.speedups,

@@ -102,6 +102,7 @@ def _run(fields: Fields) -> RunRecord:
         period=fields.natural("period", 0),
         cores=fields.natural("cores", 0),
         scope=fields.texts("scope"),
+        binaries=fields.texts("binaries"),
         end_to_end=fields.flag("end_to_end"),
         busy_pauses=fields.flag("busy_pauses"),
         fixed_speedup=check_speedup(fields.real("fixed_speedup", 1.0))

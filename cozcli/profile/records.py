@@ -101,6 +101,7 @@ class RunRecord(NamedTuple):
     period: int = 0
     cores: int = 0
     scope: tuple[str, ...] = ()
+    binaries: tuple[str, ...] = ()
     end_to_end: bool = False
     busy_pauses: bool = False
     classic: bool = False

@@ -98,6 +98,7 @@ class Experimenter {
     CoreWaits waits;
     std::optional<MachineTime> machine;
     ArrivalCounts arrivals;
+    Nanoseconds standstill;
   };
 
   // A window of a block: the main target's speedup, per cent, and the partner with its own, if any.
@@ -147,10 +148,10 @@ class Experimenter {
   std::vector<CompanionResult> companion_results();
   // May windows have companions now?
   bool combines() const;
-  // Effective, without reference windows and idle ends; at the real time `at`, with G as it was
-  // then.
+  // Effective, without reference windows, idle ends and standstill; at the real time `at`, with G
+  // as it was then.
   Nanoseconds run_time(Nanoseconds at, Nanoseconds delay) const {
-    return at - start_ - delay - unsampled_ - idle_ends_.idle();
+    return at - start_ - delay - unsampled_ - idle_ends_.idle() - stop_.standstill();
   }
   Nanoseconds run_time() const { return run_time(now(), global_delay()); }
   void look_for_idle_ends(bool last);
@@ -217,6 +218,7 @@ class Experimenter {
   LoadControl load_;
   SamplesAtZero at_zero_;
   static constexpr Nanoseconds kMaxTakingTime = kSecond;
+  static constexpr Nanoseconds kNap = 20 * kMillisecond;
   bool reads_threads_ = false;
   std::optional<Nanoseconds> interrupt_cost_;  // of a sample
   Nanoseconds unsampled_ = 0;                  // effective time in reference windows

@@ -84,10 +84,11 @@ bool Experimenter::run_reference() {
   if (!interrupt_cost_) interrupt_cost_ = source_.measure_cost();
   const Nanoseconds start = now();
   const Nanoseconds delay = global_delay();
+  const Nanoseconds standstill = stop_.standstill();
   source_.pause();
   const bool goes_on = measure_reference();
   source_.resume();
-  unsampled_ += now() - start - (global_delay() - delay);
+  unsampled_ += now() - start - (global_delay() - delay) - (stop_.standstill() - standstill);
   return goes_on;
 }
 
@@ -96,9 +97,11 @@ bool Experimenter::measure_reference() {
   const Nanoseconds time = now();
   const Nanoseconds delay = global_delay();
   const ArrivalCounts arrivals = load_.counts();
+  const Nanoseconds standstill = stop_.standstill();
   const auto machine = reads_threads_ ? read_machine_time() : std::nullopt;
   meter_.open(look_at_points());
   if (!measure(window_.get(), 0)) return false;
+  if (stop_.standstill() != standstill) return true;
   ReferenceRecord record;
   record.block = block_;
   record.start = time - start_;

@@ -149,7 +149,7 @@ void Experimenter::look_for_idle_ends(bool last) {
   if (options_.end_to_end) return;  // there the whole run is measured
   counters_.refresh();
   IdleEnds::Totals totals;
-  totals.run_time = now() - start_ - global_delay() - unsampled_;
+  totals.run_time = now() - start_ - global_delay() - unsampled_ - stop_.standstill();
   totals.processor_time = static_cast<Nanoseconds>(counts_.histogram.total()) * options_.period;
   for (std::uint32_t i = 0; i < shared_.points.size(); ++i) {
     totals.visits += shared_.points[i].visits();

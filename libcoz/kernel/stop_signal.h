@@ -1,7 +1,10 @@
 // A sleep that another thread, or the end of a time limit, can end for good: how the profiler's own
 // threads are stopped.
 //
-// Any thread; nothing allocates or fails.
+// It also counts for how long the thread could not wake up because the whole process stood still: a
+// signal had stopped it, its cgroup was frozen, or its virtual machine paused.
+//
+// Any thread may stop(); one sleeps, and asks for standstill(). Nothing allocates or fails.
 #ifndef LIBCOZ_KERNEL_STOP_SIGNAL_H
 #define LIBCOZ_KERNEL_STOP_SIGNAL_H
 
@@ -36,21 +39,31 @@ class StopSignal {
   bool sleep_until(Nanoseconds deadline) noexcept {
     const Nanoseconds until = std::min(deadline, end_);
     const timespec t = {until / kSecond, until % kSecond};
+    const Nanoseconds due = std::max(deadline, now());
     while (!is_stopped()) {
-      if (now() >= deadline) return true;
+      const Nanoseconds time = now();
+      if (time - due >= kMinStandstill) standstill_ += time - due;
+      if (time >= deadline) return true;
       raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,
                   static_cast<long>(FUTEX_BITSET_MATCH_ANY));
     }
     return false;
   }
 
+  // For how long sleeps have lasted longer than they were to, by a second or more: on a busy
+  // machine a thread wakes up sooner.
+  Nanoseconds standstill() const noexcept { return standstill_; }
+
   bool sleep_for(Nanoseconds duration) noexcept { return sleep_until(now() + duration); }
 
  private:
+  static constexpr Nanoseconds kMinStandstill = kSecond;
+
   long address() noexcept { return reinterpret_cast<long>(&stopped_); }
 
   std::atomic<std::uint32_t> stopped_{0};
   Nanoseconds end_ = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds standstill_ = 0;
 };
 
 }  // namespace coz

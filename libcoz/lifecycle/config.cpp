@@ -139,6 +139,7 @@ Config read(const Variables& variables) {
   config.output = variables.text("COZ_OUTPUT");
   config.line_tables = variables.text("COZ_LINE_TABLES");
   config.source_scope = variables.text("COZ_SOURCE_SCOPE");
+  config.binary_scope = variables.text("COZ_BINARY_SCOPE");
   config.fixed_targets = parse_fixed_targets(variables.text("COZ_FIXED_TARGETS"));
   config.speedups = parse_speedups(variables.text("COZ_SPEEDUPS"));
   if (const auto socket = variables.number("COZ_TABLE_SOCKET"); socket && *socket <= INT_MAX) {

@@ -19,6 +19,7 @@ struct Config : ExperimentOptions {
   std::string output;
   std::string line_tables;
   std::string source_scope;
+  std::string binary_scope;
   std::string points;  // those that the command line asked for
   std::string version;
   // Where `coz run` is asked for tables of modules that are loaded later.

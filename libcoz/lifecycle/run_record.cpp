@@ -52,6 +52,7 @@ RunRecord describe_run(const Config& config, const Modules& modules, const Sampl
   record.cores = static_cast<long>(is_joint ? machine_cores() : available_cores());
   record.granularity = name_of(config.granularity, kGranularityNames);
   record.scope = lines_of(config.source_scope);
+  record.binaries = lines_of(config.binary_scope);
   record.end_to_end = config.end_to_end;
   record.busy_pauses = config.busy_pauses;
   for (const TargetName& name : config.fixed_targets) record.fixed.push_back(location_of(name));

@@ -212,6 +212,7 @@ std::string to_json(const RunRecord& record) {
   json.field("cores", record.cores);
   json.field("granularity", record.granularity);
   write_list(json, "scope", record.scope);
+  if (!record.binaries.empty()) write_list(json, "binaries", record.binaries);
   json.field("end_to_end", record.end_to_end);
   if (record.busy_pauses) json.field("busy_pauses", true);
   if (!record.fixed.empty()) write_list(json, "fixed", record.fixed);
@@ -335,6 +336,7 @@ std::string to_json(const SamplesRecord& record) {
   json.field("few_visits", record.discarded.few_visits);
   json.field("all_delay", record.discarded.all_delay);
   json.field("shutdown", record.discarded.shutdown);
+  json.field("standstill", record.discarded.standstill);
   json.end_object();
   json.field("threads", record.threads);
   if (record.processes) {

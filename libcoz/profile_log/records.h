@@ -36,6 +36,7 @@ struct RunRecord {
   long cores = 0;
   std::string granularity;
   std::vector<std::string> scope;
+  std::vector<std::string> binaries;  // the patterns of -b
   bool end_to_end = false;
   bool busy_pauses = false;
   std::vector<std::string> fixed;              // locations
@@ -145,9 +146,10 @@ struct ExperimentRecord {
   std::optional<ThreadUse> threads;
   std::optional<MachineTime> machine;  // within the window
   bool unsettled = false;
-  bool transient = false;    // it opened before queues had reached steady state
-  bool cut = false;          // it closed before threads waited for each other again
-  Nanoseconds settling = 0;  // real, from the change of the speedup to the opening
+  bool transient = false;      // it opened before queues had reached steady state
+  bool cut = false;            // it closed before threads waited for each other again
+  Nanoseconds settling = 0;    // real, from the change of the speedup to the opening
+  Nanoseconds standstill = 0;  // of `duration`; not written
   std::optional<LoadResult> load;
   std::vector<PointResult> points;
   std::vector<FlowResult> flows;          // of its halves
@@ -200,6 +202,7 @@ struct Discarded {
   std::uint64_t few_visits = 0;
   std::uint64_t all_delay = 0;  // no visit, since threads paused nearly all the time
   std::uint64_t shutdown = 0;
+  std::uint64_t standstill = 0;  // the process was stopped meanwhile
 };
 
 // Of a tree: how many took part, and how many others still ran.

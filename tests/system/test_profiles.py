@@ -1,6 +1,8 @@
 """Short profiles of programs with known answers. The bounds are wide: accuracy is for benchmarks/."""
 
+import os
 import resource
+import signal
 import subprocess
 import time
 from collections import Counter
@@ -67,6 +69,25 @@ def test_serial(coz, build, examples):
     for text, share in (("size_t x = 0", 0.3), ("size_t y = 0", 0.7)):
         result = line_of(results, f"serial.cpp:{line_number(source, text)}", "iteration")
         assert_compatible(result, lambda speedup, share=share: share * speedup)
+
+
+def test_time_in_which_the_program_is_stopped_is_no_part_of_the_run(coz, build, pid_of):
+    program = build("loop.c")
+    process = coz.start([program, coz.enough])
+    coz.wait_for_experiments(2)
+    stopped = 2.5
+    pid = pid_of(process, program)
+    os.kill(pid, signal.SIGSTOP)
+    time.sleep(stopped)
+    os.kill(pid, signal.SIGCONT)
+    coz.wait_for_experiments(4)
+    (coz.folder / "enough").touch()
+    run = coz.finished(process)
+    assert run.status == 0, run.err
+    last = run.records("samples")[-1]
+    assert last["duration"] - last["run_time"] > (stopped - 0.1) * 1e9
+    for window in run.records("experiment"):
+        assert window["duration"] < stopped * 1e9
 
 
 @pytest.mark.measured

@@ -128,6 +128,12 @@ TEST_CASE("a run record") {
       R"("seed":18446744073709551615,"cores":2,"granularity":"line","scope":["src/%"],"end_to_end":false})");
 }
 
+TEST_CASE("a run record names the binaries in scope, if they were chosen") {
+  RunRecord record = run_record();
+  record.binaries = {"MAIN", "%/libx.so%"};
+  CHECK(count_of(to_json(record), R"("scope":["src/%"],"binaries":["MAIN","%/libx.so%"],)") == 1);
+}
+
 TEST_CASE("a run record of a single speedup says so") {
   RunRecord record = run_record();
   record.fixed_speedup = 25;
@@ -257,7 +263,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
       {.name = "request", .kind = PointKind::kBegin, .arrivals = 4, .departures = 3},
   };
   samples.experiments = 3;
-  samples.discarded = {.few_visits = 2, .all_delay = 4, .shutdown = 1};
+  samples.discarded = {.few_visits = 2, .all_delay = 4, .shutdown = 1, .standstill = 5};
   samples.threads = 8;
   samples.processes = {.joined = 4, .running = 1};
   samples.children_time = 12, samples.in_kernel = 7;
@@ -276,7 +282,7 @@ TEST_CASE("a samples record has totals, of which latency points have no visits")
       R"({"location":"lock /src/a.c:1","waits":1,"waited":10}],)"
       R"("points":[{"name":"item","kind":"throughput","visits":5},)"
       R"({"name":"request","kind":"latency","arrivals":4,"departures":3}],)"
-      R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1},"threads":8,)"
+      R"("experiments":3,"discarded":{"few_visits":2,"all_delay":4,"shutdown":1,"standstill":5},"threads":8,)"
       R"("processes":4,"processes_running":1,"children_time":12,"final":true})");
 }
 
