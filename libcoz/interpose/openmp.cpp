@@ -164,7 +164,7 @@ COZ_WRAPPER_PART void leave_section(const void* place, Unlock unlock) {
 
 #define COZ_REGION(result, name, reductions, parameters, ...)                            \
   COZ_EXPORT result name parameters {                                                    \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                     \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY(name);                               \
     return coz::run_region(library, share, data, reductions,                             \
                            [=, &library](coz::Share run, void* passed) {                 \
                              return COZ_OPENMP(library, name)(run, passed, __VA_ARGS__); \
@@ -182,7 +182,7 @@ COZ_WRAPPER_PART void leave_section(const void* place, Unlock unlock) {
              threads, start, end, step, flags)
 #define COZ_MEETING(result, name)                                           \
   COZ_EXPORT result name() {                                                \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                        \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY(name);                  \
     return coz::meet(library, [&] { return COZ_OPENMP(library, name)(); }); \
   }
 
@@ -211,7 +211,7 @@ COZ_MEETING(bool, GOMP_sections_end_cancel)
 // `name parameters` enters or leaves the section at `place`.
 #define COZ_SECTION(name, does, place, parameters, ...)                                          \
   COZ_EXPORT void name parameters {                                                              \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                             \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY(name);                                       \
     coz::does(static_cast<const void*>(place), [&] { COZ_OPENMP(library, name)(__VA_ARGS__); }); \
   }
 COZ_SECTION(GOMP_critical_start, enter_section, nullptr, ())

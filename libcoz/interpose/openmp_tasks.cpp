@@ -108,7 +108,7 @@ COZ_WRAPPER_PART void create_loop(Task task, void* data, CopyData copy, long siz
 COZ_EXPORT void GOMP_task(Task task, void* data, CopyData copy, long size, long align,
                           bool is_deferred, unsigned flags, void** depend, int priority,
                           void* event) {
-  const coz::OpenMpLibrary& library = COZ_LIBRARY;
+  const coz::OpenMpLibrary& library = COZ_LIBRARY(GOMP_task);
   auto delays = coz::Session::current_delays();
   if (!delays || library.has_other_callers()) {
     return COZ_OPENMP(library, GOMP_task)(task, data, copy, size, align, is_deferred, flags, depend,
@@ -126,7 +126,7 @@ COZ_EXPORT void GOMP_task(Task task, void* data, CopyData copy, long size, long 
   COZ_EXPORT void name(Task task, void* data, CopyData copy, long size, long align,           \
                        unsigned flags, unsigned long tasks, int priority, Number start,       \
                        Number end, Number step) {                                             \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                          \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY(name);                                    \
     if (library.has_other_callers()) {                                                        \
       return COZ_OPENMP(library, name)(task, data, copy, size, align, flags, tasks, priority, \
                                        start, end, step);                                     \
@@ -142,7 +142,7 @@ COZ_TASK_LOOP(GOMP_taskloop_ull, unsigned long)
 
 #define COZ_TASK_WAIT(name, parameters, ...)                                        \
   COZ_EXPORT void name parameters {                                                 \
-    const coz::OpenMpLibrary& library = COZ_LIBRARY;                                \
+    const coz::OpenMpLibrary& library = COZ_LIBRARY(name);                          \
     if (library.has_other_callers()) return COZ_OPENMP(library, name)(__VA_ARGS__); \
     coz::wait_for_tasks([&] { COZ_OPENMP(library, name)(__VA_ARGS__); });           \
   }

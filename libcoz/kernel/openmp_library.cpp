@@ -66,26 +66,32 @@ int take_object(dl_phdr_info* object, size_t /*size*/, void* passed) {
 
 }  // namespace
 
-const OpenMpLibrary& OpenMpLibrary::of(const void* caller) noexcept {
+const OpenMpLibrary& OpenMpLibrary::of(const void* caller, Function function) noexcept {
   const auto address = reinterpret_cast<std::uintptr_t>(caller);
-  if (const OpenMpLibrary* known = find(address)) return *known;
+  if (const OpenMpLibrary* known = find(address, function)) return *known;
   OpenMpLibrary found;
-  if (!found.look_up_for(address)) {
-    message(
-        "no library has the OpenMP functions that the program calls, so that it ends here; name "
-        "its "
-        "OpenMP library in LD_PRELOAD");
-    raw_syscall(SYS_exit_group, 127);
+  if (found.look_up_for(address, function)) {
+    const OpenMpLibrary& added = add(found);
+    if (added.addresses_[function] != nullptr) return added;
   }
-  return add(found);
+  message(
+      "no library has %s, which the program calls, so that it ends here; name its OpenMP library "
+      "in "
+      "LD_PRELOAD",
+      kNames[function]);
+  raw_syscall(SYS_exit_group, 127);
+  __builtin_unreachable();
 }
 
-const OpenMpLibrary* OpenMpLibrary::find(std::uintptr_t caller) noexcept {
+const OpenMpLibrary* OpenMpLibrary::find(std::uintptr_t caller, Function function) noexcept {
   for (const Place& place : places) {
     if (!place.is_filled.load(std::memory_order_acquire)) return nullptr;
-    if (place.library.begin_ <= caller && caller < place.library.end_) return &place.library;
+    const OpenMpLibrary& library = place.library;
+    const bool has_function = library.addresses_[function] != nullptr;
+    if (has_function && library.begin_ <= caller && caller < library.end_) return &library;
   }
-  return &places.back().library;
+  const OpenMpLibrary& last = places.back().library;
+  return last.addresses_[function] != nullptr ? &last : nullptr;
 }
 
 // No lock: a thread may get here with the loader's lock held, and another one wait for that.
@@ -100,8 +106,8 @@ const OpenMpLibrary& OpenMpLibrary::add(const OpenMpLibrary& found) noexcept {
   return places[index].library;
 }
 
-bool OpenMpLibrary::look_up_for(std::uintptr_t caller) noexcept {
-  if (look_up(RTLD_NEXT)) {
+bool OpenMpLibrary::look_up_for(std::uintptr_t caller, Function function) noexcept {
+  if (look_up(RTLD_NEXT, function)) {
     end_ = UINTPTR_MAX;
     return true;
   }
@@ -113,24 +119,41 @@ bool OpenMpLibrary::look_up_for(std::uintptr_t caller) noexcept {
     // The main program has no name.
     void* handle = dlopen(path.empty() ? nullptr : path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (handle == nullptr) continue;
-    if (look_up(handle)) return true;
+    if (look_up(handle, function)) {
+      leave_out_global();
+      return true;
+    }
     dlclose(handle);
   }
   return false;
 }
 
-// False if it has none, or only ours.
-bool OpenMpLibrary::look_up(void* handle) noexcept {
+// What all objects are bound to comes first.
+void OpenMpLibrary::leave_out_global() noexcept {
+  OpenMpLibrary global;
+  global.take_addresses(RTLD_NEXT);
+  for (std::size_t i = 0; i < kFunctions; ++i) {
+    if (global.addresses_[i] != nullptr) addresses_[i] = nullptr;
+  }
+}
+
+// Those of ours are left out.
+void OpenMpLibrary::take_addresses(void* handle) noexcept {
   for (std::size_t i = 0; i < kFunctions; ++i) {
     void* found = dlsym(handle, kNames[i]);
     const bool is_ours =
         found != nullptr && object_of(found) == object_of(static_cast<const void*>(kNames.data()));
     addresses_[i] = is_ours ? nullptr : found;
   }
-  void* first = addresses_[k_GOMP_barrier];
-  if (first == nullptr) return false;
+}
+
+// False if it has no such function, or only ours.
+bool OpenMpLibrary::look_up(void* handle, Function function) noexcept {
+  take_addresses(handle);
+  void* wanted = addresses_[function];
+  if (wanted == nullptr) return false;
   Dl_info library{};
-  if (dladdr(first, &library) == 0) return true;
+  if (dladdr(wanted, &library) == 0) return true;
   // Never closed: the addresses stay good.
   void* kept = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   has_other_callers_ = kept != nullptr && dlsym(kept, kOfOthers) != nullptr;

@@ -2,7 +2,8 @@
 //
 // Most programs have one, which dlsym(RTLD_NEXT) finds. But a plugin may load one for itself alone
 // (RTLD_LOCAL), and a process may have several copies: then a caller gets the one that its own
-// object is bound to, as without us.
+// object is bound to, as without us. A library need not have all functions: one that clang's code
+// calls may serve one object, GCC's another.
 //
 // Each library is looked up as a whole, at its first call, which a thread makes that begins a
 // parallel region or is in none: others may wait for it with the loader's lock held. It then stays
@@ -42,18 +43,21 @@ class OpenMpLibrary {
         kFunctions
   };
 
-  // Of the code at this address. Ends the process if there is none, since nobody can call it then.
-  static const OpenMpLibrary& of(const void* caller) noexcept;
+  // Of the code at this address, which calls that function. Ends the process if there is none,
+  // since nobody can call it then.
+  static const OpenMpLibrary& of(const void* caller, Function function) noexcept;
 
   // Does it also serve callers of LLVM's interface, who run their shares without our wrappers?
   bool has_other_callers() const noexcept { return has_other_callers_; }
   void* address(Function function) const noexcept { return addresses_[function]; }
 
  private:
-  static const OpenMpLibrary* find(std::uintptr_t caller) noexcept;
+  static const OpenMpLibrary* find(std::uintptr_t caller, Function function) noexcept;
   static const OpenMpLibrary& add(const OpenMpLibrary& found) noexcept;
-  bool look_up(void* handle) noexcept;
-  bool look_up_for(std::uintptr_t caller) noexcept;
+  bool look_up(void* handle, Function function) noexcept;
+  bool look_up_for(std::uintptr_t caller, Function function) noexcept;
+  void take_addresses(void* handle) noexcept;
+  void leave_out_global() noexcept;
 
   // Of the object that calls it; all addresses for one that is for everybody.
   std::uintptr_t begin_ = 0;
@@ -62,8 +66,10 @@ class OpenMpLibrary {
   bool has_other_callers_ = false;
 };
 
-// The library that a wrapper's caller is bound to, and its function of that name.
-#define COZ_LIBRARY coz::OpenMpLibrary::of(__builtin_return_address(0))
+// The library that a wrapper's caller is bound to, by the function that it calls; and its function
+// of that name.
+#define COZ_LIBRARY(name) \
+  coz::OpenMpLibrary::of(__builtin_return_address(0), coz::OpenMpLibrary::k_##name)
 #define COZ_OPENMP(library, name) \
   (reinterpret_cast<decltype(&::name)>((library).address(coz::OpenMpLibrary::k_##name)))
 

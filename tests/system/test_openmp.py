@@ -71,6 +71,22 @@ def test_libraries_that_are_loaded_for_themselves_alone(coz, build, tmp_path):
     assert run.out == 4 * "19851\n"
 
 
+def test_a_library_of_llvm_in_a_program_of_gcc(coz, build):
+    """What clang's code calls is not in the OpenMP library that all others are bound to."""
+    plugin = build("openmp_forms.c", "-fopenmp", "-DPLUGIN", "-shared", "-fPIC", llvm=True)
+    loader = build("openmp_loader.c", "-ldl", "-Wl,--no-as-needed", "-fopenmp")
+    run = coz.run([loader, 300, plugin])
+    assert run.status == 0, run.err
+    assert run.out == 2 * "19851\n"
+
+
+def test_a_library_of_stubs(coz, build):
+    stubs = build("openmp_stubs.c", "-DSTUBS", "-shared", "-fPIC")
+    run = coz.run([build("openmp_stubs.c", str(stubs))])
+    assert run.status == 0, run.err
+    assert run.out == "10\n"
+
+
 def test_a_tool_of_the_program_is_asked(coz, build):
     program = build("openmp_tool.c", "-fopenmp", "-rdynamic", llvm=True)
     plain = subprocess.run([program], check=True, capture_output=True, text=True).stdout
