@@ -268,6 +268,12 @@ COZ_EXPORT ssize_t recvmsg(int socket, msghdr* message, int flags) {
   return receive(socket, [=] { return COZ_REAL(recvmsg)(socket, message, flags); });
 }
 
+COZ_EXPORT int recvmmsg(int socket, mmsghdr* messages, unsigned count, int flags,
+                        timespec* timeout) {
+  return receive(socket,
+                 [=] { return COZ_REAL(recvmmsg)(socket, messages, count, flags, timeout); });
+}
+
 COZ_EXPORT int accept(int socket, sockaddr* address, socklen_t* address_size) {
   return accept_connection(socket, [=] { return COZ_REAL(accept)(socket, address, address_size); });
 }

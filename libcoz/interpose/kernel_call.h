@@ -18,11 +18,9 @@ class KernelCall {
   KernelCall() noexcept : thread_(Session::current_thread()) {
     if (thread_ == nullptr) return;
     start_ = now();
-    // A handler may have left the call before by longjmp.
     const auto frame = reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
     outer_frame_ = thread_->kernel_call_frame;
-    was_in_call_ =
-        thread_->is_in_kernel_call.load(std::memory_order_relaxed) && frame < outer_frame_;
+    if (thread_->is_in_kernel_call.load(std::memory_order_relaxed)) look_at_call_before(frame);
     thread_->kernel_call_frame = frame;
     thread_->is_in_kernel_call.store(true, std::memory_order_relaxed);
     if (thread_->is_ticked) await_tick();
@@ -43,6 +41,15 @@ class KernelCall {
   KernelCall& operator=(const KernelCall&) = delete;
 
  private:
+  // Has a handler interrupted the call before, and makes this one? Otherwise it has left that call
+  // by longjmp, and the ticks that were missed since then were not missed in a call.
+  void look_at_call_before(std::uintptr_t frame) noexcept {
+    const Session* session = Session::active();
+    const auto is_in_handler = session == nullptr ? nullptr : session->delays.is_in_signal_handler;
+    was_in_call_ = frame < outer_frame_ && (is_in_handler == nullptr || is_in_handler());
+    if (!was_in_call_) thread_->missed_ticks.store(0, std::memory_order_relaxed);
+  }
+
   // A tick that was sent before the timer's thread knows of the call. Not for long: the kernel may
   // be unable to deliver it, and the timer's thread may have been preempted.
   void await_tick() const noexcept {

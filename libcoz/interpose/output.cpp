@@ -104,6 +104,13 @@ COZ_EXPORT ssize_t sendmsg(int socket, const msghdr* message, int flags) {
                     [=] { return COZ_REAL(sendmsg)(socket, message, flags); });
 }
 
+COZ_EXPORT int sendmmsg(int socket, mmsghdr* messages, unsigned count, int flags) {
+  coz::before_writing(socket);
+  return static_cast<int>(write_file(WaitClass::kNetwork, socket, kUnknown, [=]() -> ssize_t {
+    return COZ_REAL(sendmmsg)(socket, messages, count, flags);
+  }));
+}
+
 COZ_EXPORT int socketpair(int domain, int type, int protocol, int ends[2]) noexcept {
   const int result = COZ_REAL(socketpair)(domain, type, protocol, ends);
   coz::Session* session = coz::Session::active();

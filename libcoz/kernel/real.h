@@ -60,10 +60,10 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(poll) X(ppoll) X(select) X(pselect) X(epoll_wait) X(epoll_pwait) X(epoll_pwait2) \
   X(eventfd) X(pipe) X(pipe2) X(epoll_ctl) \
   X(__poll_chk) X(__ppoll_chk) X(__read_chk) X(__pread_chk) X(__pread64_chk) X(__recv_chk) X(__recvfrom_chk) \
-  X(read) X(readv) X(recv) X(recvfrom) X(recvmsg) X(accept) X(accept4) \
+  X(read) X(readv) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(accept) X(accept4) \
   X(listen) X(connect) \
   X(write) X(writev) X(pwrite) X(pwrite64) X(pread) X(pread64) \
-  X(send) X(sendto) X(sendmsg) X(socketpair) X(fsync) X(fdatasync) \
+  X(send) X(sendto) X(sendmsg) X(sendmmsg) X(socketpair) X(fsync) X(fdatasync) \
   X(wait) X(waitpid) X(wait3) X(wait4) X(waitid) \
   X(pthread_kill) X(raise) X(kill) X(killpg) X(tgkill) X(sigqueue) X(pthread_sigqueue) \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) X(sigpending) \

@@ -51,6 +51,26 @@ static int talks(int listener, int type, const char* name) {
   return sent && back && ended;
 }
 
+/* Two packets by one call, and what it makes of a bad pointer. */
+static void several_at_once(void) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_SEQPACKET, 0, ends) != 0) return;
+  char bytes[4] = "ab";
+  struct iovec parts[4];
+  struct mmsghdr messages[4] = {0};
+  for (int i = 0; i < 4; ++i) {
+    parts[i] = (struct iovec){&bytes[i], 1};
+    messages[i].msg_hdr = (struct msghdr){.msg_iov = &parts[i], .msg_iovlen = 1};
+  }
+  say("two sent at once", sendmmsg(ends[0], messages, 2, 0) == 2);
+  say("and received",
+      recvmmsg(ends[1], messages + 2, 2, 0, NULL) == 2 && memcmp(bytes, "abab", 4) == 0);
+  say("none left", recvmmsg(ends[1], messages + 2, 2, MSG_DONTWAIT, NULL) == -1 && errno == EAGAIN);
+  say("bad pointer", sendmmsg(ends[0], (struct mmsghdr*)8, 1, 0) == -1 && errno == EFAULT);
+  close(ends[0]);
+  close(ends[1]);
+}
+
 static void refusals(void) {
   const int listener = listening(SOCK_STREAM, "listener");
   int file = socket(AF_UNIX, SOCK_STREAM, 0);
@@ -126,6 +146,7 @@ int main(int count, char** arguments) {
   say("stream", talks(listening(SOCK_STREAM, "stream"), SOCK_STREAM, "stream"));
   say("packets", talks(listening(SOCK_SEQPACKET, "packets"), SOCK_SEQPACKET, "packets"));
   say("abstract name", talks(listening(SOCK_STREAM, abstract), SOCK_STREAM, abstract));
+  several_at_once();
   refusals();
   names(count > 1);
   if (chdir(folder) != 0) return 2;
