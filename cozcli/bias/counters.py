@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
+from cozcli.analysis.statistics.false_discovery import adjusted_p
 from cozcli.bias.events import CYCLES
 from cozcli.bias.factors import Place
 from cozcli.bias.measure import Runner
@@ -82,7 +83,7 @@ def correlations(counts: dict[str, NDArray[np.float64]], slow: int) -> list[Corr
     if not names:
         return []
     tests = [stats.pearsonr(*counts[name]) for name in names]
-    adjusted = stats.false_discovery_control([test.pvalue for test in tests])
+    adjusted = adjusted_p([test.pvalue for test in tests])
     found = [
         Correlation(
             name,

@@ -66,5 +66,5 @@ def draw(document: dict[str, Any], path: str, theme: str = "light") -> None:
     with writing(path) as temporary:
         try:
             draw_into(lambda: drawer(document, theme_named(theme)), temporary, theme_named(theme))
-        except (KeyError, TypeError, ValueError) as error:
+        except (LookupError, TypeError, ValueError) as error:
             raise CozError(cannot_write(path, f"the comparison is damaged: {error!r}")) from None

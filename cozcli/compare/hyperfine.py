@@ -50,14 +50,15 @@ def read_hyperfine(path: str) -> list[Command]:
         ]
     except OSError as error:
         raise CozError(messages.no_input(path, reason_of(error))) from None
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         raise CozError(messages.no_hyperfine(path)) from None
     if failed:
         raise CozError(messages.hyperfine_failed(path, failed[0]))
-    if len(found) < 2 or any(
-        len(each.times) < MIN_PAIRS or not all(0 < time < math.inf for time in each.times) for each in found
-    ):
+    if len(found) < 2 or any(len(each.times) < MIN_PAIRS for each in found):
         raise CozError(messages.hyperfine_too_short(path, MIN_PAIRS))
+    for each in found:
+        if not all(0 < time < math.inf for time in each.times):
+            raise CozError(messages.hyperfine_without_time(path, each.name))
     return found
 
 

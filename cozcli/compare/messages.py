@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections.abc import Sequence
 
@@ -92,6 +93,14 @@ def hyperfine_too_short(path: str, least: int) -> Problem:
     return Problem(
         f"{printable(path)} does not have two commands with {least} runs each.",
         "let hyperfine run both, more often (--runs).",
+    )
+
+
+def hyperfine_without_time(path: str, command: str) -> Problem:
+    """hyperfine has subtracted the start of a shell, and nothing is left."""
+    return Problem(
+        f"{printable(path)} has runs of {printable(command)} that took no time, or none that is a number.",
+        "measure a command that takes longer, or without a shell (hyperfine -N).",
     )
 
 
@@ -190,9 +199,10 @@ def never_counted(name: str, event: str) -> Problem:
 
 def one_processor() -> Problem:
     """Nothing but one processor for the program and us."""
+    number = min(os.sched_getaffinity(0))
     return Problem(
         "there is one processor only, and the program would share it with this command and all else.",
-        "use a machine with two or more, or say --cpus 0 to measure all the same.",
+        f"use a machine with two or more, or say --cpus {number} to measure all the same.",
     )
 
 

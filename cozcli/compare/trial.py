@@ -40,6 +40,8 @@ SINK = "/dev/zero"
 DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 #: Seconds that a child is given to wake.
 _WAKING = 0.001
+#: Seconds that an interrupted program is given to end.
+_PATIENCE = 5.0
 #: A processor's line of /proc/stat: its number, and ticks as user, nice, system, idle, waiting for I/O, in
 #: interrupts, soft interrupts, stolen.
 _PROCESSOR = re.compile(r"^cpu([0-9]+)((?: [0-9]+){8})", re.MULTILINE)
@@ -222,14 +224,25 @@ def _wait(started: _Started, mask: Iterable[int]) -> tuple[int, float, float, re
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         os.waitid(os.P_PID, started.process, os.WEXITED | os.WNOWAIT)
     except KeyboardInterrupt:
-        with contextlib.suppress(ProcessLookupError):
-            os.kill(started.process, signal.SIGTERM)
-        os.waitpid(started.process, 0)
+        _end(started.process)
         raise
     wall = time.monotonic() - started.begin
     waited = _run_queue(started.process)[0] - started.waited
     _, status, usage = os.wait4(started.process, 0)
     return os.waitstatus_to_exitcode(status), wall, waited, usage
+
+
+def _end(process: int) -> None:
+    """By SIGTERM, and if that is not enough, or the user does not want to wait, by SIGKILL."""
+    try:
+        os.kill(process, signal.SIGTERM)
+        end = time.monotonic() + _PATIENCE
+        look = os.WEXITED | os.WNOWAIT | os.WNOHANG
+        while time.monotonic() < end and os.waitid(os.P_PID, process, look) is None:
+            time.sleep(0.01)
+    finally:
+        os.kill(process, signal.SIGKILL)  # a zombie does not mind
+        os.waitpid(process, 0)
 
 
 def _run_queue(process: int) -> tuple[float, int]:

@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -133,37 +134,40 @@ _START_OF_RUN = (
     "import runpy, signal, sys; signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP}); "
     "sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('cozcli', run_name='__main__', alter_sys=True)"
 )
+_RUN = (sys.executable, "-I", "-S", "-c", _START_OF_RUN)
 _ROOT = Path(__file__).resolve().parents[2]
 
 
 def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProcess[str]:
-    """`coz run` with these arguments, to its end; only what it says of errors is kept.
+    """`coz run` with these arguments, to its end; of standard error, its own lines are kept.
+
+    They go through a file: processes that outlive the program may hold a pipe open for ever.
 
     A Ctrl-Z stops it only once it has executed Python: before, we would wait for it, and never come to stop
     ourselves, so that the terminal would be nobody's.
     """
-    mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
-    try:
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _START_OF_RUN, str(_ROOT), "run", "-o", profile, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.PIPE,
-            text=True,
-            errors="replace",
-        )
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-    with process:
+    with tempfile.TemporaryFile() as file:
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
         try:
-            _, errors = process.communicate()
+            process = subprocess.Popen(
+                [*_RUN, str(_ROOT), "run", "-o", profile, *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=file,
+            )
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
+        try:
+            process.wait()
         except BaseException:
             _end(process)
             raise
+        file.seek(0)
+        errors = b"".join(line for line in file if line.startswith(b"coz")).decode(errors="replace")
     return subprocess.CompletedProcess(process.args, process.returncode, stderr=errors)
 
 
-def _end(process: subprocess.Popen[str]) -> None:
+def _end(process: subprocess.Popen[bytes]) -> None:
     """Let `coz run` write what it has, and see that it ends. A second Ctrl-C ends it at once."""
     try:
         for number, seconds in _ENDINGS:
@@ -175,6 +179,7 @@ def _end(process: subprocess.Popen[str]) -> None:
     finally:
         if process.poll() is None:
             process.kill()
+            process.wait()
 
 
 class _RefusedError(Exception):

@@ -358,7 +358,8 @@ def find_knee(loads: Floats, speedups: Floats, replicates: Floats) -> tuple[floa
     Returns:
         The knee (0: it never rises), or None if the curve still rises at the highest load.
     """
-    if speedups.max() < MIN_GAIN:
+    # Low loads gain little at best.
+    if speedups.max() < min(MIN_GAIN, loads[-1] / 2):
         return 0.0, 0.0, float(loads[1])
     variance = np.maximum(replicates.var(axis=1), 1e-5)
     grid = np.linspace(loads[1] / 2, loads[-1], 200)

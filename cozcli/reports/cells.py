@@ -32,8 +32,8 @@ def to_csv(names: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
 
 def to_markdown(names: Sequence[str], rows: Iterable[Sequence[str]], right: Sequence[bool]) -> str:
     """A table as GitHub, GitLab and pandoc understand it. `right`: which columns are set to the right."""
-    lines = [names, [("---:" if is_right else "---") for is_right in right]]
-    table = [" | ".join(lines[0]), " | ".join(lines[1])]
+    rule = ["---:" if is_right else "---" for is_right in right]
+    table = [" | ".join(map(markdown_text, names)), " | ".join(rule)]
     table += [" | ".join(markdown_text(cell) for cell in row) for row in rows]
     return "".join(f"| {line} |\n" for line in table)
 

@@ -7,6 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 
+def adjusted_p(probabilities: Sequence[float]) -> list[float]:
+    """p-values for the number of tests: the false discovery rate at which `discoveries` believes each."""
+    values = np.asarray(probabilities, dtype=np.float64)
+    order = np.argsort(values, kind="stable")[::-1]
+    ranks = np.arange(len(values), 0, -1)
+    adjusted = np.empty(len(values))
+    adjusted[order] = np.minimum.accumulate(np.minimum(values[order] * len(values) / ranks, 1.0))
+    return [float(each) for each in adjusted]
+
+
 def discoveries(
     probabilities: Sequence[float], rate: float, weights: Sequence[float] | None = None
 ) -> list[bool]:

@@ -29,6 +29,8 @@ from cozcli.status_row import StatusRow
 
 #: Of a suite, in which every program has a block a round.
 DEFAULT_PAIRS = 12
+#: The status of what was interrupted (SIGINT), as in a shell.
+STATUS_INTERRUPTED = 130
 #: Options that suites have no use for.
 _OF_TWO_PROGRAMS = ("--input", "--t-test", "--profile", "--line", "--import-hyperfine")
 
@@ -70,7 +72,7 @@ def execute(options: argparse.Namespace) -> int:
             fixed, stays = {}, [*stays, comparison_messages.fixed_left_out(error.problem)]
     pairs = min(len(found.blocks) for found in results.values())
     if all(len(found.blocks) < MIN_PAIRS for found in results.values()):
-        raise CozError(comparison_messages.too_few_pairs(pairs, MIN_PAIRS), 130)
+        raise CozError(comparison_messages.too_few_pairs(pairs, MIN_PAIRS), STATUS_INTERRUPTED)
     metrics = metrics_of(options)
     report = SuiteReport(
         suite.baseline,
@@ -107,11 +109,18 @@ def _doubts(report: SuiteReport, interrupted: bool, pairs: int) -> list[Problem]
         found.append(messages.too_few_for_so_many(pairs, cells, needed))
     if interrupted:
         found.append(comparison_messages.interrupted(pairs, report.plan.pairs))
+    if left_out := _left_out(report):
+        found.append(messages.programs_left_out(left_out, MIN_PAIRS))
     replaced = sum(each.replaced for each in report.results.values())
     disturbed = sum(each.disturbed for each in report.results.values())
     if replaced or disturbed:
         found.append(comparison_messages.disturbed(replaced, disturbed, DISTURBED))
     return found
+
+
+def _left_out(report: SuiteReport) -> list[str]:
+    """Programs of too few pairs, where the suite was interrupted."""
+    return [name for name, found in report.results.items() if len(found.blocks) < MIN_PAIRS]
 
 
 def _gates(options: argparse.Namespace, report: SuiteReport) -> int:
@@ -126,4 +135,6 @@ def _gates(options: argparse.Namespace, report: SuiteReport) -> int:
     ]
     for text in failed:
         print(f"coz: gate: {text}", file=sys.stderr)
-    return STATUS_GATE if failed else 0
+    # A gate that looked at some of the programs only has not been passed.
+    is_whole = not (options.gate and _left_out(report))
+    return STATUS_GATE if failed else 0 if is_whole else STATUS_INTERRUPTED

@@ -127,6 +127,8 @@ def _program(name: str, table: Any, treatments: Sequence[Treatment]) -> Program:
     words = shlex.split(command) if isinstance(command, str) else command
     if not all(isinstance(word, str) for word in words):
         raise ValueError(f"command in {where} is not a list of texts")
+    if not words or not words[0]:
+        raise ValueError(f"{where} has no command")
     cells = []
     for treatment in treatments:
         # {seed} stands for builds with other layouts (sides.py), unless a treatment means something by it.

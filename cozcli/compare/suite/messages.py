@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from cozcli.errors import Problem
-from cozcli.messages import printable
+from cozcli.messages import listed, printable
 
 
 def unreadable(path: str, reason: str, is_there: bool) -> Problem:
@@ -34,6 +36,14 @@ def too_few_for_so_many(pairs: int, cells: int, needed: int) -> Problem:
     return Problem(
         f"{pairs} pairs cannot show any difference among {cells} comparisons.",
         f"allow {needed} pairs or more with -n.",
+    )
+
+
+def programs_left_out(names: Sequence[str], least: int) -> Problem:
+    """Of an interrupted suite."""
+    return Problem(
+        f"nothing is told of {listed(names)}: fewer than {least} pairs were measured.",
+        "let the suite run to its end; gates look at all programs.",
     )
 
 

@@ -117,13 +117,14 @@ def render_csv(report: SuiteReport) -> str:
 
 def render_markdown(report: SuiteReport) -> str:
     """The table and what all programs say together."""
-    return f"{_markdown(report, report.found)}\n{_legend(report)}\n\n{_sentences(report)}\n" + (
-        f"\n{_FIXED}\n\n{_markdown(report, report.fixed)}" if report.fixed else ""
+    tables = "\n".join(_markdown(report, metric, report.found) for metric in report.metrics)
+    return f"{tables}\n{_legend(report)}\n\n{_sentences(report)}\n" + (
+        f"\n{_FIXED}\n\n{_markdown(report, report.metrics[0], report.fixed)}" if report.fixed else ""
     )
 
 
-def _markdown(report: SuiteReport, result: SuiteResult) -> str:
-    headings, rows = _table(report, report.metrics[0], result)
+def _markdown(report: SuiteReport, metric: Metric, result: SuiteResult) -> str:
+    headings, rows = _table(report, metric, result)
     return to_markdown(headings, rows, [False, *[True] * (len(headings) - 1)])
 
 

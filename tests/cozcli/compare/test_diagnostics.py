@@ -93,6 +93,21 @@ def test_gates_and_pictures_of_imported_runs(hyperfine, tmp_path, capsys):
     assert "starts no programs" in capsys.readouterr().err
 
 
+def test_runs_of_hyperfine_without_a_time_are_told(hyperfine, capsys):
+    """It subtracts the start of a shell, down to 0."""
+    assert cli.main(["compare", "--import-hyperfine", hyperfine([1.0] * 9 + [0.0], [1.0] * 10)]) == 2
+    assert "runs of prog 0 that took no time" in capsys.readouterr().err
+    assert cli.main(["compare", "--import-hyperfine", hyperfine([10**400] * 10, [1.0] * 10)]) == 2
+    assert "is not what hyperfine" in capsys.readouterr().err
+
+
+def test_a_damaged_comparison_is_not_drawn(tmp_path, capsys):
+    document = tmp_path / "damaged.json"
+    document.write_text('{"format": "coz-comparison", "programs": {}, "comparisons": [], "metrics": []}')
+    assert cli.main(["plot", "-o", str(tmp_path / "x.svg"), str(document)]) == 2
+    assert "is damaged" in capsys.readouterr().err
+
+
 def test_other_files_are_no_runs_of_hyperfine(hyperfine, tmp_path, capsys):
     for text, reason in (("{}", "is not what hyperfine"), ("x", "is not what hyperfine")):
         path = tmp_path / "other.json"

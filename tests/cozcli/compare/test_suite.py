@@ -61,6 +61,7 @@ def compare(*arguments):
         ("[treatments.a]\n[programs.p]\ncommand = 'true'", "two [treatments.NAME]"),
         ("[treatments.a]\n[treatments.b]", "no [programs.NAME]"),
         (TWO_TREATMENTS + "[programs.p]\nbuild = 'x'", "has no command"),
+        (TWO_TREATMENTS + "[programs.p]\ncommand = ' '", "has no command"),
         (TWO_TREATMENTS + "[programs.p]\ncommand = '{flags}'", "{flags} in [programs.p] is in no treatment"),
         (TWO_TREATMENTS + "[programs.p]\ncommnd = 'x'", "commnd in [programs.p] is not known"),
         (TWO_TREATMENTS + "[programs.p]\ncommand = 3", "wrong type"),
@@ -106,6 +107,8 @@ def test_a_suite_is_built_measured_and_judged(suite, tmp_path, capsys, monkeypat
     for form in ("--csv", "--markdown", "--metric=wall"):
         assert compare("--suite", path, "-n", "6", form) == 0
         assert "many" in capsys.readouterr().out
+    assert compare("--suite", path, "-n", "6", "--metric=cpu", "--metric=wall", "--markdown") == 0
+    assert capsys.readouterr().out.count("| ---") >= 2
 
 
 def test_suites_refuse_other_programs_and_broken_builds(suite, capsys):
@@ -151,6 +154,18 @@ def test_gates_with_a_limit_allow_for_the_number_of_comparisons(capsys):
             "a", ["a", "b"], [METRICS["cpu"]], 0.01, None, {}, {}, {}, SuiteResult(cells, [], []), []
         )
         assert command._gates(options, report) == status
+
+
+def test_gates_are_not_passed_by_a_suite_that_lacks_programs() -> None:
+    block = (Trial(1, 1, 1, 0), Trial(1, 1, 1, 0))
+    results = {name: Collected([block] * pairs, 0, True) for name, pairs in (("p", 6), ("q", 1))}
+    report = SuiteReport(
+        "a", ["a", "b"], [METRICS["cpu"]], 0.01, None, {}, {}, results, SuiteResult([], [], []), []
+    )
+    (doubt,) = [found for found in command._doubts(report, False, 1) if "q" in found.text]
+    assert "nothing is told of q: fewer than 6 pairs" in doubt.text
+    assert command._gates(Namespace(gate=[gate("slower")]), report) == 130
+    assert command._gates(Namespace(gate=[]), report) == 0
 
 
 class Elsewhere(NamedTuple):

@@ -2,6 +2,7 @@
 
 import os
 import resource
+import time
 from pathlib import Path
 
 import pytest
@@ -101,3 +102,13 @@ def test_waiting_behind_its_own_threads_is_no_disturbance(others, stolen, wall, 
     assert trial._lost(0.5, 4.0, wall, before, after) == pytest.approx(lost)
     unknown = trial._ProcessorTimes(0.0, 0.0, 0.0)
     assert trial._lost(0.5, 4.0, wall, unknown, unknown) == 0.5
+
+
+def test_a_program_that_ignores_sigterm_is_killed(monkeypatch):
+    monkeypatch.setattr(trial, "_PATIENCE", 0.1)
+    words = ["sh", "-c", "trap '' TERM; while :; do sleep 0.05; done"]
+    process = os.posix_spawn("/bin/sh", words, os.environ)
+    time.sleep(0.2)
+    trial._end(process)
+    with pytest.raises(ChildProcessError):
+        os.waitpid(process, 0)

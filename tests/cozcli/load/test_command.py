@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +143,7 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     program.parent.mkdir()
     (program.parent / "__init__.py").touch()
     shown = "sys.argv[1:], signal.pthread_sigmask(signal.SIG_BLOCK, []), os.environ.get('PYTHONPATH')"
-    program.write_text(f"import os, signal, sys; print({shown}, file=sys.stderr)")
+    program.write_text(f"import os, signal, sys; print('coz:', {shown}, file=sys.stderr)")
     monkeypatch.setenv("PYTHONPATH", "of the program")
     monkeypatch.setattr(amp, "_ROOT", tmp_path)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
@@ -156,7 +157,7 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     monkeypatch.setattr(subprocess, "Popen", started)
     done = amp.run_once(["---", "a program"], "a profile")
     assert inherited == [{signal.SIGTSTP}]
-    assert done.stderr == f"{['run', '-o', 'a profile', '---', 'a program']} {before} of the program\n"
+    assert done.stderr == f"coz: {['run', '-o', 'a profile', '---', 'a program']} {before} of the program\n"
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
 
 
@@ -313,3 +314,14 @@ def test_a_warning_with_other_figures_is_said_once(
     assert capsys.readouterr().err.splitlines() == [
         f"coz: warning: a.c:{line}: 1 window held too few visits (20 in 419 ms)." for line in (4, 5)
     ]
+
+
+def test_a_process_that_outlives_a_run_does_not_hold_up_the_sweep(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It keeps the standard error of the run open."""
+    run = "import subprocess, sys; subprocess.Popen(['sleep', '60']); print('coz: error: x', file=sys.stderr)"
+    python = (sys.executable, "-c", run + "; print('other', file=sys.stderr)")
+    monkeypatch.setattr(amp, "_RUN", python)
+    done = amp.run_once([], str(tmp_path / "p.coz"))
+    assert (done.returncode, done.stderr) == (0, "coz: error: x\n")

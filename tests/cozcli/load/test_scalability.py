@@ -207,6 +207,11 @@ def test_a_program_that_is_saturated_gains_nothing() -> None:
     assert result.saturation == 0
 
 
+def test_low_loads_gain_little_and_yet_scale() -> None:
+    (result,) = measure_scalability(runs_of(sweep([0, MS // 100, MS // 50], capacity=1e9)))
+    assert result.saturation is None
+
+
 def test_a_curve_that_bends_and_is_noisy() -> None:
     loads = np.linspace(0, 0.9, 10)
     truth = np.minimum(loads, 0.5)
