@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -14,6 +13,7 @@ from cozcli.analysis.check.contention import p_no_contention
 from cozcli.analysis.check.kernel_time import warn_of_kernel_time
 from cozcli.analysis.check.marks import MIN_TOTAL_UNITS, Marks, find_marks
 from cozcli.analysis.check.multiple_testing import Candidate, decide_significance
+from cozcli.analysis.check.pairs import trusted_pairs
 from cozcli.analysis.check.stage_limits import stage_limits
 from cozcli.analysis.check.steady_state import bounded, is_only_bounded
 from cozcli.analysis.check.tails import warn_of_lost_operations, with_quantiles
@@ -23,13 +23,13 @@ from cozcli.analysis.correct.chain import CORRECTIONS, correct
 from cozcli.analysis.correct.protocol import Context, Correction
 from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.estimate.combined import OfPoint, estimate_points
-from cozcli.analysis.estimate.combined_pairs import PAIR_SPEEDUP
 from cozcli.analysis.estimate.combined_target import CombinedEstimate
 from cozcli.analysis.estimate.pause_error import pause_error
 from cozcli.analysis.estimate.period_ratio import arrange_finite, period_ratios
 from cozcli.analysis.estimate.target_estimate import TargetEstimate, estimate_target
 from cozcli.analysis.estimate.variance import Variance, residual_variance, shrink
 from cozcli.analysis.input.callers import surroundings_of_lines
+from cozcli.analysis.input.locations import point_named
 from cozcli.analysis.input.locks import locks_of_targets
 from cozcli.analysis.input.partners import with_partners_apart
 from cozcli.analysis.input.series import Factor, Series, make_series
@@ -152,9 +152,10 @@ def select(analysis: Analysis, result_filter: ResultFilter) -> Analysis:
     Raises:
         CozError: there are none.
     """
-    point = result_filter.progress_point
     under_load = {each.point for each in analysis.scalability}
     known = under_load | {result.point for result in analysis.results}
+    point = point_named(result_filter.progress_point, known)
+    result_filter = replace(result_filter, progress_point=point)
     if point is not None and point not in known:
         raise CozError(messages.nothing_matches("progress point", point, sorted(known)))
     analysis = replace(analysis, selected_point=point)
@@ -215,11 +216,11 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
         windows_with[series.point] += int(sum(series.denominator > 0))
     # One that is visited at the start only is not meant to tell of lines.
     rare = frozenset(point for point, number in windows_with.items() if number > 1) - known_points
-    pairs = tuple(pair for point in points for pair in _pairs(point))
     results = decide_significance(candidates)
     capacity = capacity_of(runs, known.shares, stage_limits(runs, windows.by_target))
     results = [within_capacity(result, capacity, of_windows_only) for result in results]
     results = with_quantiles(results, windows.by_target, corrected, runs)
+    pairs = trusted_pairs(points, results)
     return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs, rare)
 
 
@@ -322,34 +323,6 @@ def _combined_candidates(
         for of_point in found
         for estimate in of_point.estimates.values()
     ]
-
-
-def _pairs(of_point: OfPoint) -> list[Pair]:
-    """The pairs of a progress point, the target that saves more by itself first."""
-    found = []
-    for estimate in of_point.pairs:
-        alone = {number: _effect_alone(of_point.estimates[number]) for number in estimate.pair}
-        first, second = sorted(estimate.pair, key=lambda number: -alone[number])
-        targets = of_point.estimates[first].target, of_point.estimates[second].target
-        found.append(
-            Pair(
-                locations=(targets[0].location, targets[1].location),
-                functions=(targets[0].function, targets[1].function),
-                point=of_point.key[0],
-                kind=of_point.key[1],
-                speedup=PAIR_SPEEDUP,
-                effect=estimate.effect,
-                low=estimate.low,
-                high=estimate.high,
-                alone=(alone[first], alone[second]),
-                windows=estimate.windows,
-            )
-        )
-    return found
-
-
-def _effect_alone(estimate: CombinedEstimate) -> float:
-    return next(point.effect for point in estimate.points if math.isclose(point.speedup, PAIR_SPEEDUP))
 
 
 def _combined_candidate(

@@ -23,7 +23,14 @@ from types import MappingProxyType
 from cozcli.analysis import messages
 from cozcli.analysis.estimate.shape import effect_at
 from cozcli.analysis.input.functions import short_function
-from cozcli.analysis.input.locations import common_directory, file_of, line_number, matches_line, shorten
+from cozcli.analysis.input.locations import (
+    common_directory,
+    file_of,
+    line_number,
+    matches_line,
+    point_named,
+    shorten,
+)
 from cozcli.analysis.rank.ranking import impact
 from cozcli.analysis.rank.rest import hardly_matters
 from cozcli.analysis.result import THROUGHPUT, UNFIT, Analysis, LineResult, Mark
@@ -136,6 +143,9 @@ def choose(comparison: Comparison, line: str | None, point: str | None) -> Compa
     Raises:
         CozError: nothing is left.
     """
+    both = [r for c in comparison.changes for r in (c.before, c.after)]
+    everything = [*both, *comparison.only_before, *comparison.only_after]
+    point = point_named(point, (r.point for r in everything))
 
     def is_wanted(*results: LineResult) -> bool:
         return any(
@@ -149,8 +159,6 @@ def choose(comparison: Comparison, line: str | None, point: str | None) -> Compa
         tuple(r for r in comparison.only_after if is_wanted(r)),
     )
     if not (chosen.changes or chosen.only_before or chosen.only_after):
-        both = [r for c in comparison.changes for r in (c.before, c.after)]
-        everything = [*both, *comparison.only_before, *comparison.only_after]
         if not everything:
             raise CozError(messages.no_lines_to_compare())
         named = [r for r in everything if line is None or matches_line(line, r.location, r.function)]

@@ -41,7 +41,9 @@ def execute(options: argparse.Namespace) -> int:
 
     names = (options.before, options.after)
     profiles = [load_profile([name]) for name in names]
-    before, after = (analyse(profile) for profile in profiles)
+    before, after = (
+        shared.naming(name, analyse, profile) for name, profile in zip(names, profiles, strict=True)
+    )
     # Under another load a point has another period.
     loads = lowest_common_loads(*(profile.runs for profile in profiles))
     periods = [

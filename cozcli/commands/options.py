@@ -6,11 +6,16 @@ import argparse
 import contextlib
 import os
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from cozcli import messages
 from cozcli.errors import CozError, Problem
 from cozcli.messages import printable
+
+if TYPE_CHECKING:
+    from cozcli.analysis.result import Analysis
+    from cozcli.profile.profile import Profile
 
 DEFAULT_PROFILE = "profile.coz"
 #: Of regex.h: room for a regex_t, and a flag.
@@ -194,6 +199,18 @@ def about(name: str, warning: Problem) -> Problem:
     return (
         warning if warning.text.startswith(f"{name}: ") else warning._replace(text=f"{name}: {warning.text}")
     )
+
+
+def naming(name: str, analyse: Callable[[Profile], Analysis], profile: Profile) -> Analysis:
+    """What the analysis says, or the error that says of which profile there is nothing to say.
+
+    Raises:
+        CozError: nothing can be estimated.
+    """
+    try:
+        return analyse(profile)
+    except CozError as error:
+        raise CozError(about(name, error.problem)) from None
 
 
 def terminal_width() -> int | None:

@@ -120,6 +120,7 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
     """
     from cozcli.analysis.check.threshold_names import closest, is_sampled, known_points
     from cozcli.analysis.check.threshold_verdict import check_threshold
+    from cozcli.analysis.input.locations import point_named
 
     sys.stdout.flush()
     status = 0
@@ -136,10 +137,11 @@ def _exit_status(thresholds: Sequence[Threshold], analysis: Analysis, runs: Sequ
             shared.print_warnings([messages.threshold_beyond_curves(threshold.text)])
         elif verdict.looked_at == 0:
             points = known_points(analysis, runs)
-            if threshold.point in set(points) - {result.point for result in analysis.results}:
-                shared.print_warnings([messages.threshold_of_rare_point(threshold.text, threshold.point)])
+            point = point_named(threshold.point, points)
+            if point in set(points) - {result.point for result in analysis.results}:
+                shared.print_warnings([messages.threshold_of_rare_point(threshold.text, point)])
                 continue
-            if threshold.point in ("", *points) and is_sampled(threshold, runs):
+            if point in ("", *points) and is_sampled(threshold, runs):
                 shared.print_warnings([messages.threshold_not_measured(threshold.text)])
                 continue
             known = closest(threshold.line, analysis, runs)

@@ -100,6 +100,7 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
         CozError: all lack it.
     """
     from cozcli.analysis.analyse import analyse, select
+    from cozcli.analysis.input.locations import point_named
     from cozcli.analysis.rank.result_filter import ResultFilter
     from cozcli.reports.page import PageProfile
 
@@ -107,15 +108,18 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
     profiles: list[PageProfile] = []
     missing: list[CozError] = []
     for files in groups:
-        analysis = analyse(load_profile(list(files)))
+        name = ", ".join(Path(file).name for file in files)
+        profile = load_profile(list(files))
+        analysis = shared.naming(name, analyse, profile) if len(groups) > 1 else analyse(profile)
         try:
             analysis = select(analysis, result_filter)
         except CozError as error:
             missing.append(error)
             warnings = (*analysis.warnings, error.problem)
-            point = options.progress_point
+            points = {each.point for each in analysis.all_results} | {e.point for e in analysis.scalability}
+            point = point_named(options.progress_point, points)
             analysis = replace(analysis, results=(), pairs=(), warnings=warnings, selected_point=point)
-        profiles.append(PageProfile(", ".join(Path(file).name for file in files), analysis, 0))
+        profiles.append(PageProfile(name, analysis, 0))
     if len(missing) == len(groups):
         raise missing[0]
     return profiles

@@ -64,20 +64,26 @@ def has_few(tail: ProfileTail) -> bool:
 
 
 def never_sampled(tail: ProfileTail, fixed: Sequence[FixedTarget]) -> list[Problem]:
-    """What of the chosen targets has no sample in this run; nothing if the run did not get to say."""
-    samples = tail.samples if fixed else None
-    if samples is None:
+    """What of the chosen targets has no sample in any run; nothing if none got to say.
+
+    Raises:
+        OSError: the profile cannot be read.
+    """
+    samples = tail.samples_of_runs() if fixed else []
+    if not samples:
         return []
+    lines = {line.location for of_run in samples for line in of_run.lines}
     # A line under a caller is that line.
-    sampled = {name for line in samples.lines for name in (line.location, line.location.partition(" < ")[0])}
+    sampled = lines | {location.partition(" < ")[0] for location in lines}
+    regions = {name for of_run in samples for name in of_run.regions}
     missing = [target for target in fixed if target.location not in sampled]
     unknown = [
         target.name
         for target in missing
-        if target.kind == "region" and target.name[:MAX_REGION_NAME] not in samples.regions
+        if target.kind == "region" and target.name[:MAX_REGION_NAME] not in regions
     ]
     others = [t.location for t in missing if t.name not in unknown or t.kind != "region"]
-    problems = [messages.targets.never_entered(unknown, sorted(samples.regions))] if unknown else []
+    problems = [messages.targets.never_entered(unknown, sorted(regions))] if unknown else []
     return problems + ([messages.targets.never_sampled(others)] if others else [])
 
 

@@ -46,8 +46,10 @@ class Rank:
             self.hosts.add(run.job.host)
         if run.samples is None:
             return
-        # Visits of reference windows count, too.
-        self.time += run.effective_time + sum(window.effective_duration for window in run.references)
+        # Visits of reference windows count, too. A killed run last counted before its latest window.
+        until = run.samples.duration or run.real_time
+        counted = [window for window in run.references if window.start < until]
+        self.time += run.samples.run_time + sum(window.effective_duration for window in counted)
         self.samples += run.samples.total
         self.visits.update({p.name: p.visits for p in run.samples.points if p.kind == "throughput"})
         for line in run.samples.lines:
@@ -56,7 +58,7 @@ class Rank:
 
     def share(self, line: str) -> float:
         """Of this rank's samples."""
-        return self.lines[line] / self.samples if self.samples > 0 else 0.0
+        return min(self.lines[line] / self.samples, 1.0) if self.samples > 0 else 0.0
 
 
 def ranks_of(runs: Sequence[Run]) -> list[Rank]:

@@ -10,6 +10,7 @@ Not for several threads at a time.
 from __future__ import annotations
 
 import re
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ class ProfileTail:
 
     def __init__(self, profile: Path, beginning: int) -> None:
         self._profile = profile
-        self._position = beginning
+        self._beginning = self._position = beginning
         self._incomplete = b""
         self._last: dict[bytes, bytes] = {}
         self.experiments = 0
@@ -63,17 +64,36 @@ class ProfileTail:
     @property
     def run(self) -> RunRecord | None:
         """How the last run began."""
-        return self._parsed(b"run")  # type: ignore[return-value]
+        return _parsed(self._last.get(b"run"))  # type: ignore[return-value]
 
     @property
     def samples(self) -> SamplesRecord | None:
         """The last counts of the last run."""
-        return self._parsed(b"samples")  # type: ignore[return-value]
+        return _parsed(self._last.get(b"samples"))  # type: ignore[return-value]
 
     @property
     def load(self) -> LoadRecord | None:
         """The rate of arrivals, where the last run measured it."""
-        return self._parsed(b"load")  # type: ignore[return-value]
+        return _parsed(self._last.get(b"load"))  # type: ignore[return-value]
+
+    def samples_of_runs(self) -> list[SamplesRecord]:
+        """The last counts of each run that has any.
+
+        Raises:
+            OSError: the profile cannot be read.
+        """
+        found = []
+        latest = b""
+        with self._profile.open("rb") as stream:
+            stream.seek(self._beginning)
+            for line in chain(stream, [b'{"type":"run"}\n']):
+                kind = _TYPE.match(line) if line.endswith(b"\n") else None
+                if kind and kind[1] == b"samples":
+                    latest = line
+                elif kind and kind[1] == b"run":
+                    found.append(_parsed(latest))
+                    latest = b""
+        return [samples for samples in found if samples is not None]  # type: ignore[misc]
 
     def _take(self, line: bytes) -> None:
         found = _TYPE.match(line)
@@ -100,16 +120,17 @@ class ProfileTail:
         if values.get("kind") != "none":  # load alone
             self.locations[location] = self.locations.get(location, 0) + 1
 
-    def _parsed(self, kind: bytes) -> Record | None:
-        values = decode_object(self._last.get(kind, b""))
-        if values is None:
-            return None
-        from cozcli.profile.parsing import parse_record  # which most runs need not wait for
 
-        try:
-            return parse_record(values)
-        except RecordError:
-            return None
+def _parsed(line: bytes | None) -> Record | None:
+    values = decode_object(line) if line else None
+    if values is None:
+        return None
+    from cozcli.profile.parsing import parse_record  # which most runs need not wait for
+
+    try:
+        return parse_record(values)
+    except RecordError:
+        return None
 
 
 def read_tail(profile: Path, beginning: int = 0) -> ProfileTail:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from cozcli.analysis.result import Analysis, LineResult, Quantile
+from cozcli.analysis.result import DOUBTS, NOT_TRUSTED, Analysis, LineResult, Mark, Quantile
 from cozcli.reports.intervals import with_interval
 
 #: Quantiles from this one on are a tail.
@@ -30,7 +30,7 @@ def describe_tails(
 ) -> list[str]:
     """A line for each result that moves a tail, in the report's order, below a heading; else nothing."""
     lines = [
-        f"  {location(result.location)}, {point(result)}, at {speedup:.0%}: {effects}"
+        f"  {location(result.location)}, {point(result)}, at {speedup:.0%}: {effects}" + _doubts(result)
         for result in analysis.results
         if _moves_a_tail(result)
         for speedup, effects in _effects(result)
@@ -38,8 +38,15 @@ def describe_tails(
     return [HEADING, *lines[:MAX_LISTED]] if lines else []
 
 
+def _doubts(result: LineResult) -> str:
+    doubts = [mark.value for mark in DOUBTS if mark in result.marks]
+    return f" ({', '.join(doubts)})" if doubts else ""
+
+
 def _moves_a_tail(result: LineResult) -> bool:
-    return any(q.significant and q.q >= TAIL and not q.blurred for q in result.quantiles)
+    # Quantiles have a measure of their own for few data.
+    is_trusted = not {*result.marks} & {*NOT_TRUSTED} - {Mark.FEW_DATA}
+    return is_trusted and any(q.significant and q.q >= TAIL and not q.blurred for q in result.quantiles)
 
 
 def _effects(result: LineResult) -> list[tuple[float, str]]:

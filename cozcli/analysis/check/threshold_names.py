@@ -41,8 +41,8 @@ def closest(pattern: str, analysis: Analysis, runs: Iterable[Run]) -> list[str]:
     path, _, number = pattern.rpartition(":")
     file = basename(path or number)
     same = [location for location in known if basename(location.rpartition(":")[0]) == file]
-    if same and number.isdigit():
-        same.sort(key=lambda location: abs(line_number(location) - int(number)))
+    if same and (wanted := line_number(pattern)):
+        same.sort(key=lambda location: abs(line_number(location) - wanted))
     return (same or _similar(pattern, known) or known)[:MAX_CLOSEST]
 
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from cozcli.analysis.check.threshold_syntax import Threshold
 from cozcli.analysis.estimate.shape import effect_at
-from cozcli.analysis.input.locations import matches_line
+from cozcli.analysis.input.locations import matches_line, point_named
 from cozcli.analysis.result import MAX_P_OWN, UNFIT, CurvePoint, LineResult
 from cozcli.analysis.statistics.distributions import bonferroni_factor
 
@@ -36,10 +36,9 @@ class Verdict:
 
 def check_threshold(threshold: Threshold, results: Sequence[LineResult]) -> Verdict:
     """Look at all results that the threshold names."""
+    wanted = point_named(threshold.point, (r.point for r in results))
     named = [
-        r
-        for r in results
-        if matches_line(threshold.line, r.location, r.function) and threshold.point in ("", r.point)
+        r for r in results if matches_line(threshold.line, r.location, r.function) and wanted in ("", r.point)
     ]
     fit = [r for r in named if not set(r.marks) & set(UNFIT)]
     proven = [r for r in fit if r.p_own is None or r.p_own * len(fit) <= MAX_P_OWN]

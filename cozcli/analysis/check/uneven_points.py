@@ -8,7 +8,7 @@ point then seems to gain from whatever slows it down. With n visits a window at 
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 
 from cozcli.analysis import messages
@@ -27,6 +27,7 @@ DOUBLINGS = 7
 def warn_of_uneven_points(runs: Sequence[Run]) -> list[Problem]:
     """One for each point, of all windows together."""
     found: defaultdict[str, list[int]] = defaultdict(list)
+    unvisited = Counter[str]()
     for run in runs:
         if run.record.classic or run.record.end_to_end:
             continue
@@ -39,11 +40,12 @@ def warn_of_uneven_points(runs: Sequence[Run]) -> list[Problem]:
         empty = run.samples.discarded.get("few_visits", 0) if run.samples is not None else 0
         empty = max(0, empty - DOUBLINGS)
         for name, visits in of_run.items():
-            found[name] += visits + [0] * empty
+            found[name] += visits
+            unvisited[name] += empty
     warnings = []
     for name, visits in sorted(found.items()):
         seen = [count for count in visits if count > 0]
-        missed = 1 - len(seen) / len(visits)
+        missed = 1 - len(seen) / (len(visits) + unvisited[name])
         if seen and missed > MAX_MISSED and sum(seen) < MIN_VISITS * len(seen):
             warnings.append(messages.point_visited_unevenly(name, missed))
     return warnings

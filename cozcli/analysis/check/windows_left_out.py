@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 
 from cozcli.analysis import messages
-from cozcli.analysis.input.windows import Windows
+from cozcli.analysis.input.windows import MAX_UNSETTLED, Windows
 from cozcli.errors import Problem
 from cozcli.profile.profile import Run
 
@@ -20,7 +20,7 @@ def warn_of_windows(windows: Windows, runs: Sequence[Run]) -> list[Problem]:
     """What users should know of the windows of one analysis."""
     experiments = sum(len(run.experiments) for run in runs)
     warnings = []
-    if windows.unsettled:
+    if windows.unsettled > MAX_UNSETTLED * len(windows.measured):
         warnings.append(messages.unsettled_windows(windows.unsettled, experiments))
     if delayed := count_windows_of_delay_only(runs):
         warnings.append(messages.windows_of_delay_only(delayed))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import overload
 
 from cozcli.analysis.input.functions import short_function
 
@@ -14,8 +15,12 @@ CALLED_FROM, REGION, WAIT, LOCK = " < ", "region ", "wait ", "lock "
 WAITING = (WAIT, LOCK)
 #: Regions, and classes of waits, have names instead of paths.
 NAMES = (REGION, f"{WAIT}(", f"{LOCK}(")
+#: A caller that is not known.
+OUT_OF_SCOPE = "?"
 #: The colon between a file and a function.
 _FILE_END = re.compile(r"(?<!:):(?!:)")
+#: A function with a slash in its name.
+_DIVISION = re.compile(r"(?<!:):(?!:)[^/]*\boperator/.*", re.DOTALL)
 
 
 def common_directory(locations: Sequence[str]) -> str:
@@ -24,7 +29,8 @@ def common_directory(locations: Sequence[str]) -> str:
     Names instead of paths do not count.
     """
     paths = [waits_of(place)[1] for place in locations if not place.startswith(NAMES)]
-    folders = {os.path.dirname(part) for location in paths for part in location.split(CALLED_FROM)}
+    parts = {part for location in paths for part in location.split(CALLED_FROM)} - {OUT_OF_SCOPE}
+    folders = {os.path.dirname(_DIVISION.sub("", part)) for part in parts}
     if not folders or not all(folder.startswith("/") for folder in folders):
         return ""
     shared = os.path.commonpath(folders)
@@ -45,8 +51,8 @@ def waits_of(location: str) -> tuple[str, str]:
 
 def line_number(location: str) -> int:
     """The number at the end of a location; 0 if there is none."""
-    digits = location.rpartition(":")[2]
-    return int(digits) if digits.isascii() and digits.isdigit() else 0
+    place = place_of(location)
+    return place[1] if place else 0
 
 
 def place_of(location: str) -> tuple[str, int] | None:
@@ -90,6 +96,21 @@ def matches_line(pattern: str, location: str, function: str) -> bool:
     )
 
 
+@overload
+def point_named(wanted: str, known: Iterable[str]) -> str: ...
+@overload
+def point_named(wanted: str | None, known: Iterable[str]) -> str | None: ...
+def point_named(wanted: str | None, known: Iterable[str]) -> str | None:
+    """The progress point that a user's name means: this one, or the only location that ends in it, with or
+    without parameters. A name that means none, or several, stays.
+    """
+    points = set(known)
+    if wanted is None or wanted in points:
+        return wanted
+    found = [name for name in points if name.startswith("/") and _is_end_of_location(name, wanted)]
+    return found[0] if len(found) == 1 else wanted
+
+
 def file_of(place: str, function: str) -> str:
     """The path of FILE:LINE or FILE:FUNCTION."""
     of_function = f":{function}"
@@ -113,6 +134,11 @@ def _without_arguments(function: str) -> str:
         if depth == 0:
             return function[:at]
     return function
+
+
+def _is_end_of_location(name: str, wanted: str) -> bool:
+    file, _, function = name.partition(":")
+    return _ends_in(name, wanted) or _ends_in(f"{file}:{short_function(function)}", wanted)
 
 
 def _each_ends_in(paths: Sequence[str], ends: Sequence[str]) -> bool:

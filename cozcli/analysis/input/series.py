@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from cozcli.analysis.input.latency import latency_terms
-from cozcli.analysis.input.windows import Window
+from cozcli.analysis.input.windows import MAX_UNSETTLED, Window
 from cozcli.analysis.result import LATENCY, THROUGHPUT
 from cozcli.analysis.statistics.arrays import Bools, Floats, Ints
 from cozcli.profile.records import ExperimentRecord, LatencyPoint, Point, ThroughputPoint
@@ -44,8 +44,8 @@ class Series:
     that?
     target_share: time in the target by its samples, for each effective ns. delay_share: delay inserted for
     it, likewise.
-    has_other_baseline: were baselines measured on another target? unsettled: did a window close before all
-    delays were paid?
+    has_other_baseline: were baselines measured on another target? unsettled: did more than a few windows
+    (`MAX_UNSETTLED`) close before all delays were paid?
     planned: the speedups above 0 that all runs together were to try; None if one was to try all.
     target: what the location names: line, function, callpath or region.
     factors: what corrections multiply the effects by.
@@ -142,7 +142,7 @@ def _series(location: str, windows: Sequence[Window], name: str, kind: str) -> S
         target_share=np.array([_share(w.record, w.record.target_samples * w.period) for w in windows]),
         delay_share=np.array([_share(w.record, w.own_delay) for w in windows]),
         has_other_baseline=any(window.is_of_other_target for window in windows),
-        unsettled=any("unsettled" in record.flags for record in own),
+        unsettled=sum("unsettled" in record.flags for record in own) > MAX_UNSETTLED * len(own),
         planned=_planned([window.planned for window in windows if not window.is_of_other_target]),
         target=next((record.target for record in own), "line"),
     )

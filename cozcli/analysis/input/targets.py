@@ -99,11 +99,14 @@ def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
 
     A wait's periods are of real time: the thread waits while others pause, and neither a core nor a timer
     matters. Runs that were killed before they had counted all samples tell by their windows. Runs of another
-    rank, scope or granularity, or without waits, may have no sample of a location, and then tell nothing.
+    program, rank, scope or granularity, or without waits, may have no sample of a location, and then tell
+    nothing.
     """
     alike: defaultdict[Hashable, list[Run]] = defaultdict(list)
+    # A run whose start is lost has no program: it is that of the others.
+    has_one_program = len({run.record.program for run in runs} - {""}) <= 1
     for run in runs:
-        alike[_samples_what(run)].append(run)
+        alike[_samples_what(run), "" if has_one_program else run.record.program].append(run)
     times: defaultdict[str, float] = defaultdict(float)
     periods: defaultdict[str, float] = defaultdict(float)
     samples: defaultdict[str, float] = defaultdict(float)
@@ -125,12 +128,13 @@ def shares_of_time(runs: Sequence[Run]) -> dict[str, tuple[float, float]]:
 
 
 def _samples_what(run: Run) -> Hashable:
-    """The same for runs that sample the same locations, if these run at all."""
+    """The same for runs of one program that sample the same locations, if these run at all."""
     lines = run.samples.lines if run.samples is not None else ()
     has_waits = any(line.location.startswith(WAITING) for line in lines)
     is_outside = run.samples is not None and not lines and run.samples.total >= MIN_OUTSIDE
     rank = run.job.rank if run.job is not None else None
-    return run.record.granularity, run.record.scope, has_waits, is_outside, rank
+    record = run.record
+    return record.granularity, record.scope, record.binaries, has_waits, is_outside, rank
 
 
 def _part_of_real_time(run: Run) -> float:

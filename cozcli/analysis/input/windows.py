@@ -17,6 +17,10 @@ POOL = -1
 MIN_EFFECTIVE = 0.1
 
 
+#: Of windows: where a thread still owed delays at the end of more of them, effects may be off.
+MAX_UNSETTLED = 0.05
+
+
 @dataclass(frozen=True)
 class Window:
     """One usable window: its record, and the number of its run.

@@ -117,8 +117,8 @@ def fixed_lines_empty(name: str) -> Problem:
 def never_sampled(locations: Sequence[str]) -> Problem:
     """Chosen and there, but the program spent no time in them."""
     return Problem(
-        f"no sample was taken in {listed(locations, 8)}: no time is spent there in this run, or it was too "
-        "short to say.",
+        f"no sample was taken in {listed(locations, 8)}: no time is spent there, or too little was "
+        "profiled to say.",
         "run longer; a run without a choice shows where the time is spent.",
     )
 

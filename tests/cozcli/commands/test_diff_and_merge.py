@@ -76,6 +76,14 @@ def test_diff_blames_the_line_or_the_point(folder: Path) -> None:
     assert "it has: request" in found
 
 
+def test_diff_names_the_profile_that_has_nothing_to_show(folder: Path) -> None:
+    (folder / "empty.coz").write_text('{"type":"run","format":"coz-profile","version":1}\n')
+    for files in (["a.coz", "empty.coz"], ["empty.coz", "a.coz"]):
+        done = coz("diff", *files, cwd=folder)
+        assert done.returncode == 2
+        assert done.stderr.startswith("coz: error: empty.coz: ")
+
+
 def test_diff_names_a_profile_once_in_a_warning(folder: Path) -> None:
     (folder / "killed.coz").write_bytes((folder / "a.coz").read_bytes()[:-20])
     done = coz("diff", "a.coz", "killed.coz", cwd=folder)

@@ -70,3 +70,23 @@ def test_time_spent_waiting_is_no_share_of_a_ranks_samples(tmp_path: Path) -> No
     done = coz("merge", "-o", "all.coz", "p.0", "p.1", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "io.c:4" not in done.stdout
+
+
+def test_a_killed_rank_is_as_fast_as_it_was_when_it_last_counted(tmp_path: Path) -> None:
+    for number in (0, 1):
+        rank_profile(tmp_path / f"p.{number}", number, 8000, 500)
+    records = (tmp_path / "p.1").read_text().splitlines(keepends=True)
+    later = json.loads(records[1]) | {"run_time": 15_000_000_000, "start": 15_000_000_000}
+    unsampled = {"type": "reference", "start": 20 * 10**9, "effective_duration": 9 * 10**9, "points": []}
+    added = [json.dumps(record) + "\n" for record in (later, unsampled)]
+    (tmp_path / "p.1").write_text("".join([*records[:3], *added, *records[3:]]))
+    done = coz("merge", "-o", "all.coz", "p.0", "p.1", cwd=tmp_path)
+    assert [line.split()[-1] for line in done.stdout.splitlines()[1:3]] == ["50", "50"]
+
+
+def test_more_samples_in_a_line_than_in_all_are_all(tmp_path: Path) -> None:
+    rank_profile(tmp_path / "p.0", 0, 20_000, 500)
+    rank_profile(tmp_path / "p.1", 1, 0, 500)
+    done = coz("merge", "-o", "all.coz", "p.0", "p.1", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "0% in rank 1, 100% in rank 0" in done.stdout

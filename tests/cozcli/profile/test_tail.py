@@ -56,6 +56,12 @@ def test_the_last_counts_of_the_last_run_are_kept(tmp_path: Path) -> None:
     assert run_summary.never_sampled(tail, [FixedTarget("line", "a.c:1")]) == []
     (problem,) = run_summary.never_sampled(tail, [FixedTarget("line", "b.c:1")])
     assert "b.c:1" in problem.text
+    other = SAMPLES.replace(b"a.c:1", b"b.c:1") % 1
+    with profile.open("ab") as stream:
+        stream.write(run + other)
+    tail.read()
+    both = [FixedTarget("line", "a.c:1"), FixedTarget("line", "b.c:1")]
+    assert run_summary.never_sampled(tail, both) == []
     with profile.open("ab") as stream:
         stream.write(run)
     tail.read()

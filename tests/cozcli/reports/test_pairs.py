@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from combined_evidence import analyse_records
 from combined_profiles import SHAPES, Measurement, Program
 
-from cozcli.analysis.result import Analysis, Pair
+from cozcli.analysis.check.pairs import trusted_pairs
+from cozcli.analysis.result import Analysis, Mark, Pair
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.table_reports import MarkdownReport
@@ -79,3 +81,18 @@ def test_json_has_pairs(analysis: Analysis) -> None:
     assert found["effect"] == pytest.approx(0.33, abs=0.05)
     assert found["alone"][0] > found["alone"][1]
     assert found["experiments"] > 4
+
+
+@pytest.mark.parametrize(("mark", "told"), [(None, 1), (Mark.PHASES, 1), (Mark.CORES, 0), (Mark.LOAD, 0)])
+def test_no_pair_is_told_of_a_target_whose_result_is_doubted(
+    analysis: Analysis, mark: Mark | None, told: int
+) -> None:
+    first, second = (replace(result, marks=()) for result in analysis.results[:2])
+    curve = [SimpleNamespace(speedup=0.5, effect=0.1)]
+    estimates = {
+        number: SimpleNamespace(target=result, points=curve) for number, result in enumerate((first, second))
+    }
+    found = SimpleNamespace(pair=(0, 1), effect=0.12, low=0.1, high=0.14, windows=9)
+    point = SimpleNamespace(pairs=[found], estimates=estimates, key=(first.point, first.kind))
+    marked = replace(second, marks=(mark,) if mark else ())
+    assert len(trusted_pairs([point], [first, marked])) == told  # type: ignore[list-item]

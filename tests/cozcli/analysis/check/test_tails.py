@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.result import Analysis
+from cozcli.analysis.result import Analysis, Mark
 from cozcli.profile.profile import Profile, load_profile
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.page import PageProfile, render_page
@@ -93,6 +94,17 @@ def test_the_table_is_followed_by_targets_that_move_a_tail(analysis: Analysis) -
     assert lines[start + 1].count("(blurred)") == 2
     assert not lines[start + 1].endswith("(blurred)")
     assert lines[start + 2] == ""
+
+
+def test_doubts_about_a_target_are_told_beside_its_tail_or_end_it(analysis: Analysis) -> None:
+    def lines_with(mark: Mark) -> list[str]:
+        results = tuple(replace(result, marks=(mark,)) for result in analysis.results)
+        text = TextReport().render(replace(analysis, results=results))
+        return [line for line in text.splitlines() if ", request, at 50%" in line]
+
+    (line,) = lines_with(Mark.CORES)
+    assert line.endswith(" (too few cores)")
+    assert lines_with(Mark.UNSTABLE) == []
 
 
 def test_the_page_has_quantiles(analysis: Analysis) -> None:

@@ -39,6 +39,8 @@ def test_windows_that_were_not_written_count_but_for_those_that_were_too_short()
     assert warnings_of([1, 1, 2, 1], few_visits=5) == []
     assert "50% of the experiments" in warnings_of([1, 1, 2, 1], few_visits=11)[0]
     assert warnings_of([20, 21, 20, 19], few_visits=11) == []
+    # A damaged number costs no memory.
+    assert "100% of the experiments" in warnings_of([1, 1, 2, 1], few_visits=2**62)[0]
 
 
 def test_a_whole_run_has_all_its_visits() -> None:

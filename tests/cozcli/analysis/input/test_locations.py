@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cozcli.analysis.input.locations import common_directory, matches_line, shorten
+from cozcli.analysis.input.locations import common_directory, line_number, matches_line, point_named, shorten
 
 
 @pytest.mark.parametrize(
@@ -107,3 +107,33 @@ def test_functions_of_templates_are_found_without_arguments() -> None:
 def test_functions_are_found_by_the_end_of_their_names(pattern: str, matches: bool) -> None:
     function = "(anonymous namespace)::First::run"
     assert matches_line(pattern, f"/src/a.cpp:{function}", function) is matches
+
+
+def test_callers_out_of_scope_and_slashes_in_names_share_no_folder() -> None:
+    assert common_directory(["/src/app/a.c:1 < ?", "/src/app/b.c:2 < /src/app/a.c:9"]) == "/src/app/"
+    assert common_directory(["/s/v.cpp:V::operator/(V const&)"]) == "/s/"
+    assert common_directory(["/work:1/a.c:3", "/work:1/b.c:f"]) == "/work:1/"
+
+
+def test_a_number_of_absurd_length_is_no_line() -> None:
+    assert line_number("a.c:12") == 12
+    assert line_number("a.c:" + 5000 * "1") == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "point"),
+    [
+        ("frame", "frame"),
+        ("game.cpp:29", "/src/game.cpp:29"),
+        ("src/game.cpp:29", "/src/game.cpp:29"),
+        ("game.cpp:Game::step", "/src/game.cpp:Game::step(int)"),
+        ("util.cpp:7", "util.cpp:7"),  # two
+        ("ame.cpp:29", "ame.cpp:29"),
+        (None, None),
+    ],
+)
+def test_progress_points_at_lines_are_named_by_the_end_of_their_path(
+    wanted: str | None, point: str | None
+) -> None:
+    known = ["frame", "/src/game.cpp:29", "/src/game.cpp:Game::step(int)", "/a/util.cpp:7", "/b/util.cpp:7"]
+    assert point_named(wanted, known) == point

@@ -171,3 +171,16 @@ def test_runs_that_sample_other_things_leave_shares_as_they_are(other: dict[str,
     alone = shares_of_time(runs_of(first))
     both = shares_of_time(runs_of(first, second))
     assert {location: both[location] for location in alone} == alone
+
+
+@pytest.mark.parametrize("change", [{"program": "/other"}, {"binaries": ["MAIN", "%/libx.so%"]}])
+def test_runs_of_another_program_or_other_binaries_tell_nothing_of_shares(change: dict[str, object]) -> None:
+    records = Measurement().records(Program("serial", 10), 40)
+    other = [dict(record) for record in records if record["type"] in ("run", "samples")]
+    other[0] |= change
+    other[1] |= {"lines": [{"location": "/o.c:1", "function": "o", "kind": "line", "count": 500}]}
+    plain = shares_of_time(runs_of(records))
+    both = shares_of_time(runs_of(records, other))
+    assert both.pop("/o.c:1")[0] > 0
+    for location, (share, _) in both.items():
+        assert share == pytest.approx(plain[location][0])
