@@ -88,7 +88,7 @@ typedef void (*coz_call_with_t)(int argument);
 
 /* The address of a symbol of the profiler's, or COZ_SITE_INERT_. Where there is none, dlsym
  * allocates its message: a mark in the program's allocator is then visited in the same thread. */
-__attribute__((cold, noinline, unused)) static size_t coz_look_up_(const char* symbol) {
+__attribute__((__cold__, __noinline__, __unused__)) static size_t coz_look_up_(const char* symbol) {
   static size_t looking_thread = 0;
   const size_t thread = COZ_CAST_(size_t, &errno);
   void* address = NULL;
@@ -104,7 +104,8 @@ __attribute__((cold, noinline, unused)) static size_t coz_look_up_(const char* s
 }
 
 /* The site's address, looked up at the first visit. Threads may race: they find the same. */
-__attribute__((unused)) static inline size_t coz_function_site_(size_t* site, const char* symbol) {
+__attribute__((__unused__)) static inline size_t coz_function_site_(size_t* site,
+                                                                    const char* symbol) {
   size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) {
     address = coz_look_up_(symbol);
@@ -113,8 +114,9 @@ __attribute__((unused)) static inline size_t coz_function_site_(size_t* site, co
   return address;
 }
 
-__attribute__((cold, noinline, unused)) static size_t coz_new_point_(size_t* site, int kind,
-                                                                     const char* name) {
+__attribute__((__cold__, __noinline__, __unused__)) static size_t coz_new_point_(size_t* site,
+                                                                                 int kind,
+                                                                                 const char* name) {
   const size_t get_point = coz_look_up_("_coz_get_point");
   size_t point = COZ_SITE_INERT_;
   if (get_point != COZ_SITE_INERT_) {
@@ -124,8 +126,8 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_point_(size_t* sit
   return point;
 }
 
-__attribute__((cold, noinline, unused)) static size_t coz_new_operation_(size_t* site, int kind,
-                                                                         const char* name) {
+__attribute__((__cold__, __noinline__, __unused__)) static size_t coz_new_operation_(
+    size_t* site, int kind, const char* name) {
   const size_t get_operation = coz_look_up_("_coz_get_operation");
   size_t operation = COZ_SITE_INERT_;
   if (get_operation != COZ_SITE_INERT_) {
@@ -135,8 +137,8 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_operation_(size_t*
   return operation;
 }
 
-__attribute__((cold, noinline, unused)) static size_t coz_new_region_(size_t* site,
-                                                                      const char* name) {
+__attribute__((__cold__, __noinline__, __unused__)) static size_t coz_new_region_(
+    size_t* site, const char* name) {
   const size_t get_region = coz_look_up_("_coz_get_region");
   size_t region = COZ_SITE_INERT_;
   if (get_region != COZ_SITE_INERT_) {
@@ -147,14 +149,15 @@ __attribute__((cold, noinline, unused)) static size_t coz_new_region_(size_t* si
 }
 
 /* NULL without the profiler. */
-__attribute__((unused)) static inline coz_region_t* coz_region_(size_t* site, const char* name) {
+__attribute__((__unused__)) static inline coz_region_t* coz_region_(size_t* site,
+                                                                    const char* name) {
   size_t address = __atomic_load_n(site, __ATOMIC_ACQUIRE);
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_region_(site, name);
   return COZ_CAST_(coz_region_pointer_t, address);
 }
 
-__attribute__((unused)) static inline void coz_visit_(size_t* site, size_t address, int kind,
-                                                      const char* name) {
+__attribute__((__unused__)) static inline void coz_visit_(size_t* site, size_t address, int kind,
+                                                          const char* name) {
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_point_(site, kind, name);
   if (address != COZ_SITE_INERT_) {
     coz_point_t* const point = COZ_CAST_(coz_point_pointer_t, address);
@@ -162,9 +165,9 @@ __attribute__((unused)) static inline void coz_visit_(size_t* site, size_t addre
   }
 }
 
-__attribute__((unused)) static inline void coz_visit_operation_(size_t* site, size_t address,
-                                                                int kind, const char* name,
-                                                                size_t id) {
+__attribute__((__unused__)) static inline void coz_visit_operation_(size_t* site, size_t address,
+                                                                    int kind, const char* name,
+                                                                    size_t id) {
   if (__builtin_expect(address == COZ_SITE_NEW_, 0)) address = coz_new_operation_(site, kind, name);
   if (address != COZ_SITE_INERT_) {
     coz_operation_t* const operation = COZ_CAST_(coz_operation_pointer_t, address);
@@ -251,7 +254,7 @@ struct coz_scope_sites {
 
 /* Both are of one name, the first visitor's, although names may differ from visit to visit. Of
  * threads that race one writes them, and the others keep to what they have found themselves. */
-__attribute__((cold, noinline, unused)) static coz_scope_sites coz_new_scope_(
+__attribute__((__cold__, __noinline__, __unused__)) static coz_scope_sites coz_new_scope_(
     coz_scope_sites* sites, const char* name) {
   coz_scope_sites found = {COZ_SITE_NEW_, COZ_SITE_NEW_};
   coz_new_operation_(&found.begin, COZ_KIND_BEGIN_, name);

@@ -11,7 +11,8 @@ SUBST := sed -e 's|@PREFIX@|$(PREFIX)|g' -e 's|@VERSION@|$(VERSION)|g'
 ##@ Install
 .PHONY: install uninstall stage completions
 install: native                       ## install below PREFIX (and DESTDIR)
-	@case '$(PREFIX)' in /*) ;; *) echo "PREFIX=$(PREFIX): name the whole path, from / on" >&2; exit 1;; esac
+	@case '$(PREFIX)' in *[[:space:]]*) echo "PREFIX=$(PREFIX): name a path without spaces" >&2; exit 1;; /*) ;; \
+	*) echo "PREFIX=$(PREFIX): name the whole path, from / on" >&2; exit 1;; esac
 	@umask 022 && stage=$$(mktemp -d) && trap 'rm -rf "$$stage"' EXIT && \
 	  $(MAKE) stage TO="$$stage$(PREFIX)" STAGE="$$stage" && \
 	  sh packaging/install_tree.sh install "$$stage" '$(DESTDIR)' '$(PREFIX)'

@@ -6,6 +6,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
 cat >"$work/use.c" <<'CODE'
+#define unused __attribute__((__unused__)) /* as kernels' headers define it */
+#define noinline __attribute__((__noinline__))
 #include <coz.h>
 #include <coz.h> /* twice does no harm */
 int use(int x);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string_view>
 
@@ -102,6 +103,7 @@ std::string size_text(std::uint64_t bytes) {
 }  // namespace
 
 ObjectNames::ObjectNames(pid_t process) : dwfl_(dwfl_begin(&kCallbacks)) {
+  unsetenv("DEBUGINFOD_URLS");  // libdwfl would ask these servers; the process keeps its own
   if (!dwfl_ || dwfl_linux_proc_report(dwfl_.get(), process) != 0 ||
       dwfl_report_end(dwfl_.get(), nullptr, nullptr) != 0)
     return;

@@ -109,7 +109,9 @@ std::string unique_suffix() {
 bool is_left_over(std::string_view name, timespec used, timespec changed, timespec now) {
   constexpr std::time_t kDay = 24 * 3600;
   constexpr std::time_t kUnusedDays = 60;
-  if (name.ends_with(".tmp")) return changed.tv_sec < now.tv_sec - kDay;
+  const bool is_temporary = name.ends_with(".tmp") && (name.find(".coztable.") != name.npos ||
+                                                       name.find(".cozlayout.") != name.npos);
+  if (is_temporary) return changed.tv_sec < now.tv_sec - kDay;
   const bool is_ours = name.ends_with(".coztable") || name.ends_with(".cozlayout");
   return is_ours && used.tv_sec < now.tv_sec - kUnusedDays * kDay;
 }

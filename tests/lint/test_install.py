@@ -146,3 +146,21 @@ def test_a_relative_prefix_is_refused():
     assert done.returncode != 0
     assert "PREFIX=./out: name the whole path" in done.stderr
     assert not (ROOT / "out").exists()
+
+
+def test_a_prefix_with_a_space_is_refused():
+    command = ["make", "-o", "native", "install", "PREFIX=/opt/my tools"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "PREFIX=/opt/my tools: name a path without spaces" in done.stderr
+
+
+def test_a_slash_behind_the_prefix_changes_nothing(tmp_path, root):
+    (root / "usr/.list").write_text("of the user")
+    before = files(root)
+    done = tree("install", stage(tmp_path / "s", "bin/coz"), root, "/usr/")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert files(root) - before == {"usr/bin/coz", "usr/share/coz", "usr/share/coz/installed"}
+    assert (root / "usr/.list").read_text() == "of the user"
+    uninstall(root)
+    assert files(root) == before
