@@ -16,8 +16,9 @@ from cozcli.compare.design import Layout, blocks
 from cozcli.compare.estimate import half_width
 from cozcli.compare.instrument import Instrument
 from cozcli.compare.metrics import Metric
+from cozcli.compare.result import MIN_PAIRS
 from cozcli.compare.trial import Side, Trial, run
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 
 #: Pairs before the width of the interval is looked at.
 MIN_LOOK = 12
@@ -52,11 +53,14 @@ Block = tuple[Trial, ...]
 
 
 class Collected(NamedTuple):
-    """replaced: disturbed blocks that are not in `blocks`. interrupted: by Ctrl-C."""
+    """replaced: disturbed blocks that are not in `blocks`. interrupted: by Ctrl-C. failure: what ended it
+    early, after these blocks.
+    """
 
     blocks: Sequence[Block]
     replaced: int
     interrupted: bool
+    failure: Problem | None = None
 
     def pairs(self, metric: Metric, side: int = 1) -> list[tuple[float, float]]:
         """(A, `side`) of each block."""
@@ -114,9 +118,9 @@ class Collector:
         else:
             self._found.append(block)
 
-    def collected(self, interrupted: bool = False) -> Collected:
+    def collected(self, interrupted: bool = False, failure: Problem | None = None) -> Collected:
         """What there is so far."""
-        return Collected(self._found, self._replaced, interrupted)
+        return Collected(self._found, self._replaced, interrupted, failure)
 
     def is_enough(self) -> bool:
         """As many pairs as wanted, or intervals as narrow as wanted."""
@@ -140,10 +144,11 @@ class Collector:
 
 
 def collect(sides: Sequence[Side], plan: Plan, watch: Callable[[Collected], None]) -> Collected:
-    """Run warm-ups and blocks; `watch` sees what there is after each block. Ctrl-C ends it.
+    """Run warm-ups and blocks; `watch` sees what there is after each block. Ctrl-C ends it, and a run that
+    fails once there are enough pairs for a result.
 
     Raises:
-        CozError: as `run_block`.
+        CozError: as `run_block`, before.
     """
     collector = Collector(sides, plan)
     try:
@@ -154,6 +159,10 @@ def collect(sides: Sequence[Side], plan: Plan, watch: Callable[[Collected], None
                 watch(collector.collected())
     except KeyboardInterrupt:
         return collector.collected(interrupted=True)
+    except CozError as error:
+        if len(collector.collected().blocks) < MIN_PAIRS:
+            raise
+        return collector.collected(failure=error.problem)
     return collector.collected()
 
 

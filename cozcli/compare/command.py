@@ -84,7 +84,8 @@ def execute(options: argparse.Namespace) -> int:
     pairs = len(collected.blocks)
     if pairs < MIN_PAIRS:
         raise CozError(messages.too_few_pairs(pairs, MIN_PAIRS), 130)
-    fixed, left_out = (None, None) if collected.interrupted else _fixed(sides[:2], plan, options.fixed_pairs)
+    ended_early = collected.interrupted or collected.failure is not None
+    fixed, left_out = (None, None) if ended_early else _fixed(sides[:2], plan, options.fixed_pairs)
     report = reports.Report(
         sides,
         plan,
@@ -103,6 +104,8 @@ def execute(options: argparse.Namespace) -> int:
     if options.html:
         write_html(report, options.html)
     shared.print_warnings([*(each for each in (stay, left_out) if each), *_doubts(report)])
+    if collected.failure:
+        raise CozError(messages.ended_early(collected.failure, pairs))
     return gates(options, [("", report.comparisons[0].estimate)], metrics[0].more_is_better)
 
 

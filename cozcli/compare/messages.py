@@ -88,6 +88,11 @@ def no_hyperfine(path: str) -> Problem:
     )
 
 
+def ended_early(failure: Problem, pairs: int) -> Problem:
+    """A run failed, but there are results."""
+    return failure._replace(text=f"{failure.text} The results are those of the {pairs} pairs before.")
+
+
 def hyperfine_too_short(path: str, least: int) -> Problem:
     """Too few commands or runs."""
     return Problem(

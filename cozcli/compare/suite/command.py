@@ -70,9 +70,13 @@ def execute(options: argparse.Namespace) -> int:
             fixed = {} if interrupted else run_fixed(sides, plans, options.fixed_pairs, base.seed, show)
         except CozError as error:
             fixed, stays = {}, [*stays, comparison_messages.fixed_left_out(error.problem)]
-    pairs = min(len(found.blocks) for found in results.values())
-    if all(len(found.blocks) < MIN_PAIRS for found in results.values()):
-        raise CozError(comparison_messages.too_few_pairs(pairs, MIN_PAIRS), STATUS_INTERRUPTED)
+    failures = [found.failure for found in results.values() if found.failure]
+    numbers = [len(found.blocks) for found in results.values()]
+    pairs = min((number for number in numbers if number >= MIN_PAIRS), default=0)
+    if pairs == 0 and failures:
+        raise CozError(failures[0])
+    if pairs == 0:
+        raise CozError(comparison_messages.too_few_pairs(max(numbers), MIN_PAIRS), STATUS_INTERRUPTED)
     metrics = metrics_of(options)
     report = SuiteReport(
         suite.baseline,
@@ -97,6 +101,9 @@ def execute(options: argparse.Namespace) -> int:
 
         page.write(json.loads(render(report, "json")), *in_parts(report), options.html)
     shared.print_warnings([*stays, *_doubts(report, interrupted, pairs)])
+    if failures:
+        shared.print_warnings(failures[1:])
+        raise CozError(failures[0])
     return _gates(options, report)
 
 

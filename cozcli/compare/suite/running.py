@@ -18,7 +18,7 @@ from cozcli.compare.sides import side_of
 from cozcli.compare.suite import messages
 from cozcli.compare.suite.description import Cell, Program, Suite
 from cozcli.compare.trial import Side
-from cozcli.errors import CozError
+from cozcli.errors import CozError, Problem
 
 #: By program: what its blocks hold. Sides are the treatments in order, and the baseline once more.
 Results = Mapping[str, Collected]
@@ -96,30 +96,40 @@ def run_fixed(
     found, interrupted = run_suite(
         {name: [in_one_layout(side) for side in programs[name]] for name in moved}, fixed, seed, show
     )
+    for each in found.values():
+        if each.failure:
+            raise CozError(each.failure)
     return {} if interrupted else found
 
 
 def run_suite(
     programs: Mapping[str, Sequence[Side]], plans: Mapping[str, Plan], seed: int, show: Callable[[str], None]
 ) -> tuple[Results, bool]:
-    """Rounds until every program has enough; whether Ctrl-C ended it.
-
-    Raises:
-        CozError: a run failed.
-    """
+    """Rounds until every program has enough, or has failed; whether Ctrl-C ended it."""
     generator = random.Random(seed)
     collectors = {name: Collector(sides, plans[name]) for name, sides in programs.items()}
+    failures: dict[str, Problem] = {}
     interrupted = False
+
+    def run(name: str, what: Callable[[], None]) -> None:
+        try:
+            what()
+        except CozError as error:  # the other programs go on
+            failures[name] = error.problem
+
     try:
         for name, collector in collectors.items():
             show(f"warming up {name}")
-            collector.warm_up()
-        while open_ones := [name for name, each in collectors.items() if not each.is_enough()]:
+            run(name, collector.warm_up)
+        while open_ones := [
+            n for n, each in collectors.items() if n not in failures and not each.is_enough()
+        ]:
             generator.shuffle(open_ones)
             for number, name in enumerate(open_ones):
                 done = min(len(collectors[each].collected().blocks) for each in open_ones)
                 show(f"pair {done + 1} of {plans[name].pairs}: {name}, {number + 1} of {len(open_ones)}")
-                collectors[name].run_block()
+                run(name, collectors[name].run_block)
     except KeyboardInterrupt:
         interrupted = True
-    return {name: collector.collected(interrupted) for name, collector in collectors.items()}, interrupted
+    found = {name: each.collected(interrupted, failures.get(name)) for name, each in collectors.items()}
+    return found, interrupted
