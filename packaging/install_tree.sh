@@ -26,7 +26,7 @@ remove_caches() {
 }
 
 install_tree() {
-  stage=${1}${3%/} target=$2$3
+  stage=$1$(printf '%s' "$3" | sed 's|/*$||') target=$2$3
   if [ -d "$target" ]; then cd "$target"; else mkdir -p "$target" && cd "$target"; fi
   mkdir -p "$stage/share/coz"
   if [ -f "$list" ]; then cp "$list" "$stage/list.old"; fi

@@ -17,7 +17,7 @@ from cozcli.compare.estimate import half_width
 from cozcli.compare.instrument import Instrument
 from cozcli.compare.metrics import Metric
 from cozcli.compare.result import MIN_PAIRS
-from cozcli.compare.trial import Side, Trial, run
+from cozcli.compare.trial import FailedRunError, Side, Trial, run
 from cozcli.errors import CozError, Problem
 
 #: Pairs before the width of the interval is looked at.
@@ -159,7 +159,7 @@ def collect(sides: Sequence[Side], plan: Plan, watch: Callable[[Collected], None
                 watch(collector.collected())
     except KeyboardInterrupt:
         return collector.collected(interrupted=True)
-    except CozError as error:
+    except FailedRunError as error:
         if len(collector.collected().blocks) < MIN_PAIRS:
             raise
         return collector.collected(failure=error.problem)

@@ -155,7 +155,8 @@ def _doubts(report: Report) -> list[Problem]:
     if collected.replaced or collected.disturbed:
         doubts.append(messages.disturbed(collected.replaced, collected.disturbed, DISTURBED))
     half = half_width(collected.pairs(plan.metric))
-    if plan.precision is not None and half > plan.precision and not collected.interrupted:
+    ended_early = collected.interrupted or collected.failure is not None
+    if plan.precision is not None and half > plan.precision and not ended_early:
         doubts.append(messages.imprecise(half, plan.precision, pairs))
     if plan.metric.name in ("cpu", "wall"):
         usual = statistics.median(plan.metric.value(trial) for block in collected.blocks for trial in block)
@@ -175,4 +176,6 @@ def _fixed(sides: Sequence[Side], plan: Plan, pairs: int) -> tuple[Collected | N
         found = measured([in_one_layout(side) for side in sides], plan)
     except CozError as error:
         return None, messages.fixed_left_out(error.problem)
+    if found.failure:
+        return None, messages.fixed_left_out(found.failure)
     return (found if len(found.blocks) >= MIN_PAIRS else None), None

@@ -68,6 +68,10 @@ class Side(NamedTuple):
         return self.builds[0 if layout is None else layout.build % len(self.builds)]
 
 
+class FailedRunError(CozError):
+    """A run did not end with status 0. What was measured before it stays true."""
+
+
 class Trial(NamedTuple):
     """What one run took. cpu, wall: seconds, without those of moving functions; memory: peak resident bytes,
     and no less than ours unless it was asked for.
@@ -121,7 +125,7 @@ def run(
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - _SHOWN_ERRORS))
             said = errors.read().decode(errors="replace").strip()
             seed = environment.get(SEED) if PLAN in environment else None
-            raise CozError(messages.failed(side.name, command, status, said, seed))
+            raise FailedRunError(messages.failed(side.name, command, status, said, seed))
         digest = ""
         if keep_output:
             output.seek(0)

@@ -163,7 +163,9 @@ def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProc
             _end(process)
             raise
         file.seek(0)
-        errors = b"".join(line for line in file if line.startswith(b"coz")).decode(errors="replace")
+        # A progress bar of the program may stand before it.
+        lines = (line.rpartition(b"\r")[2] for line in file)
+        errors = b"".join(line for line in lines if line.startswith(b"coz")).decode(errors="replace")
     return subprocess.CompletedProcess(process.args, process.returncode, stderr=errors)
 
 

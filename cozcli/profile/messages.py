@@ -338,6 +338,11 @@ def windows_discarded(reason: str, number: int, visits: int, duration: int, runs
                 f"{_in_runs(runs)}).",
                 "let it run longer: a few seconds at least, better a minute.",
             )
+        case "standstill":
+            return Problem(
+                f"no experiment: the program was stopped in {windows}{_in_runs(runs)}, as by Ctrl-Z.",
+                "let it run without a stop.",
+            )
         case _:
             return Problem(
                 f"no experiment: {windows} thrown away{_in_runs(runs)} ({reason}).",

@@ -22,8 +22,8 @@ EXPLANATIONS: Mapping[str, str] = {
     "companions: in fewer than 5 experiments as the main target and 10 as a companion); run longer, into the "
     "same profile.",
     Mark.PHASES.value: "the line runs only part of the time; effects are scaled to the whole run.",
-    Mark.DELAYS_OWED.value: "many windows closed before all delays were served; the effects may be off, and "
-    "a longer run helps little.",
+    Mark.DELAYS_OWED.value: "in over 5 % of the windows delays were still owed at the end; effects may be "
+    "off, and a longer run helps little.",
     Mark.POOLED_BASELINE.value: "some speedups had no baseline measured beside them, and are compared with "
     "those of other times.",
     Mark.OTHER_BASELINE.value: "compared with whole-run experiments at speedup 0 of other lines.",

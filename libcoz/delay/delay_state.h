@@ -84,6 +84,7 @@ struct DelayState {
     timer_held.store(false, std::memory_order_relaxed);
     deferred.store(0, std::memory_order_relaxed);
     queue_waits.reset();
+    waits_outside = false;
     releases.store(0, std::memory_order_relaxed);
     target_samples.store(0, std::memory_order_relaxed);
     thread_wait.store(0, std::memory_order_relaxed);

@@ -114,7 +114,7 @@ class QueueWaits {
     return rest;
   }
 
-  static constexpr Nanoseconds kRecent = 32;  // waits, more or less
+  static constexpr int kRecent = 32;  // waits, more or less
 
   std::atomic<Nanoseconds> since_{0};
   Nanoseconds outside_ = 0;             // time of recent waits for something outside

@@ -137,9 +137,11 @@ bool Experimenter::run_window(std::uint32_t target, BlockWindow window) {
   deselect();
   if (!is_sped_up) record.at_zero = at_zero_.of(counts_.histogram, target, record.run_time);
   record.settling = opening.time - selected;
-  observe_queues(target, record);
-  const auto sped_up = companions_.sped_up(target, window.speedup, run_time());
-  if (!record.transient) planner_.observe(record.points, block_, sped_up);
+  if (record.standstill == 0) {
+    observe_queues(target, record);
+    const auto sped_up = companions_.sped_up(target, window.speedup, run_time());
+    if (!record.transient) planner_.observe(record.points, block_, sped_up);
+  }
   // An idle program is not sped up, and its time may turn out not to count.
   const bool counts = log_or_discard(record) || record.delay > 0;
   if (is_sped_up && counts) at_zero_.end_speedup(counts_.histogram, run_time());

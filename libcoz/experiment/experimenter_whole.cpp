@@ -45,7 +45,8 @@ void Experimenter::finish_whole() {
   claim_waits();
   ExperimentRecord record = describe(whole_target_, whole_speedup_, whole_opening_);
   deselect();
-  const Nanoseconds elapsed = record.duration - record.delay - record.standstill;
+  record.duration -= record.standstill;
+  const Nanoseconds elapsed = record.duration - record.delay;
   record.points.clear();
   for (PointResult& point : samples_record(true).points) {
     if (point.kind == PointKind::kBegin) continue;  // its time average was not followed

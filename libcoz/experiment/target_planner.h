@@ -5,8 +5,8 @@
 // that are *open*:
 //
 //   1. those that may matter, since the 95 % interval of their effect at 50 % goes beyond
-//      ±kMatters, and are not known to ±kPrecise. Their blocks try few speedups (kFirstLook, then
-//      kPreciseLook), high ones, which tell most of the effect at 50 %;
+//      ±kMatters, and are not known to ±kPrecise. Their blocks try fewer speedups (kFirstLook, then
+//      kPreciseLook): those that tell most of the effect at 50 %, and where the curve bends;
 //   2. if there are none: those of the kLeaders largest whose rank is open, since the next one may
 //      have the larger effect. Their blocks try all speedups.
 //

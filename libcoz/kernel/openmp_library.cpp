@@ -75,9 +75,8 @@ const OpenMpLibrary& OpenMpLibrary::of(const void* caller, Function function) no
     if (added.addresses_[function] != nullptr) return added;
   }
   message(
-      "no library has %s, which the program calls, so that it ends here; name its OpenMP library "
-      "in "
-      "LD_PRELOAD",
+      "%s, which the program calls, is in no library, or in one too many; it ends here. Name its "
+      "OpenMP library in LD_PRELOAD",
       kNames[function]);
   raw_syscall(SYS_exit_group, 127);
   __builtin_unreachable();
@@ -150,10 +149,11 @@ void OpenMpLibrary::take_addresses(void* handle) noexcept {
 // False if it has no such function, or only ours.
 bool OpenMpLibrary::look_up(void* handle, Function function) noexcept {
   take_addresses(handle);
-  void* wanted = addresses_[function];
-  if (wanted == nullptr) return false;
+  if (addresses_[function] == nullptr) return false;
+  // Of several in one scope, the one that runs GCC's regions counts.
+  void* runs_regions = addresses_[k_GOMP_barrier];
   Dl_info library{};
-  if (dladdr(wanted, &library) == 0) return true;
+  if (runs_regions == nullptr || dladdr(runs_regions, &library) == 0) return true;
   // Never closed: the addresses stay good.
   void* kept = dlopen(library.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
   has_other_callers_ = kept != nullptr && dlsym(kept, kOfOthers) != nullptr;

@@ -5,9 +5,10 @@
 // object is bound to, as without us. A library need not have all functions: one that clang's code
 // calls may serve one object, GCC's another.
 //
-// Each library is looked up as a whole, at its first call, which a thread makes that begins a
-// parallel region or is in none: others may wait for it with the loader's lock held. It then stays
-// loaded. In threads of the program, not in signal handlers: the look-up allocates.
+// Each library is looked up as a whole, when a function is called first that no known one has. As a
+// rule the thread begins a parallel region then or is in none: others may wait for it with the
+// loader's lock held. It then stays loaded. In threads of the program, not in signal handlers: the
+// look-up allocates.
 #ifndef LIBCOZ_KERNEL_OPENMP_LIBRARY_H
 #define LIBCOZ_KERNEL_OPENMP_LIBRARY_H
 

@@ -39,15 +39,15 @@ class StopSignal {
   bool sleep_until(Nanoseconds deadline) noexcept {
     const Nanoseconds until = std::min(deadline, end_);
     const timespec t = {until / kSecond, until % kSecond};
-    const Nanoseconds due = std::max(deadline, now());
-    while (!is_stopped()) {
+    const Nanoseconds due = std::max(until, now());
+    for (;;) {
       const Nanoseconds time = now();
-      if (time - due >= kMinStandstill) standstill_ += time - due;
+      if (time - due >= kMinStandstill) standstill_ += time - due;  // the last round
+      if (is_stopped()) return false;
       if (time >= deadline) return true;
       raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,
                   static_cast<long>(FUTEX_BITSET_MATCH_ANY));
     }
-    return false;
   }
 
   // For how long sleeps have lasted longer than they were to, by a second or more: on a busy

@@ -179,7 +179,7 @@ void SampleSource::pause() noexcept {
 
 void SampleSource::disable() noexcept {
   if (trap_event_ >= 0) set_event_counting(trap_event_, false);
-  pauses_.begin();  // or who holds the event would let it go
+  pauses_.begin();  // or the next hold(false) would let it count again
 }
 
 void SampleSource::resume() noexcept {

@@ -105,7 +105,7 @@ def point_named(wanted: str | None, known: Iterable[str]) -> str | None:
     without parameters. A name that means none, or several, stays.
     """
     points = set(known)
-    if wanted is None or wanted in points:
+    if not wanted or wanted in points:
         return wanted
     found = [name for name in points if name.startswith("/") and _is_end_of_location(name, wanted)]
     return found[0] if len(found) == 1 else wanted

@@ -28,7 +28,8 @@ LEAST_BOUND = 0.005
 BOUND_ERRORS = 2.0
 #: Kinds of targets of which shares alone tell something.
 SAMPLED = ("line", "function", "callpath")
-#: So many samples of a run, all out of scope, are not so by chance: its scope names other binaries (`-b`).
+#: So many samples of a run, all out of scope, are not so by chance: its scope names other binaries (`-b`),
+#: which older profiles do not record.
 MIN_OUTSIDE = 100
 #: A target that no window sped up is one nevertheless if its share allows at least this effect.
 MIN_UNTRIED = 0.02

@@ -15,9 +15,7 @@ POOL = -1
 #: While a queue drains at a speedup of 100 %, hardly anything but the line runs. Where most windows are
 #: transient, those with less effective time than this share of their length have no period.
 MIN_EFFECTIVE = 0.1
-
-
-#: Of windows: where a thread still owed delays at the end of more of them, effects may be off.
+#: If more than this share of the windows closed while a thread still owed delays, effects may be off.
 MAX_UNSETTLED = 0.05
 
 

@@ -67,9 +67,12 @@ def execute(options: argparse.Namespace) -> int:
             plans[program.name] = base._replace(stdin=program.stdin, seed=base.seed + number)
         results, interrupted = run_suite(sides, plans, base.seed, show)
         try:
-            fixed = {} if interrupted else run_fixed(sides, plans, options.fixed_pairs, base.seed, show)
+            whole = {name: each for name, each in sides.items() if not results[name].failure}
+            fixed = {} if interrupted else run_fixed(whole, plans, options.fixed_pairs, base.seed, show)
         except CozError as error:
             fixed, stays = {}, [*stays, comparison_messages.fixed_left_out(error.problem)]
+        stays += [comparison_messages.fixed_left_out(f.failure) for f in fixed.values() if f.failure]
+        fixed = {name: found for name, found in fixed.items() if not found.failure}
     failures = [found.failure for found in results.values() if found.failure]
     numbers = [len(found.blocks) for found in results.values()]
     pairs = min((number for number in numbers if number >= MIN_PAIRS), default=0)
@@ -126,7 +129,7 @@ def _doubts(report: SuiteReport, interrupted: bool, pairs: int) -> list[Problem]
 
 
 def _left_out(report: SuiteReport) -> list[str]:
-    """Programs of too few pairs, where the suite was interrupted."""
+    """Programs of too few pairs: the suite was interrupted, or they failed."""
     return [name for name, found in report.results.items() if len(found.blocks) < MIN_PAIRS]
 
 

@@ -40,10 +40,10 @@ def too_few_for_so_many(pairs: int, cells: int, needed: int) -> Problem:
 
 
 def programs_left_out(names: Sequence[str], least: int) -> Problem:
-    """Of an interrupted suite."""
+    """Of a suite that was interrupted, or in which programs failed."""
     return Problem(
         f"nothing is told of {listed(names)}: fewer than {least} pairs were measured.",
-        "let the suite run to its end; gates look at all programs.",
+        "gates look at all programs: let each have its pairs, and see that its runs end with status 0.",
     )
 
 

@@ -320,8 +320,13 @@ def test_a_process_that_outlives_a_run_does_not_hold_up_the_sweep(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It keeps the standard error of the run open."""
-    run = "import subprocess, sys; subprocess.Popen(['sleep', '60']); print('coz: error: x', file=sys.stderr)"
-    python = (sys.executable, "-c", run + "; print('other', file=sys.stderr)")
-    monkeypatch.setattr(amp, "_RUN", python)
+    pid = tmp_path / "pid"
+    run = (
+        "import subprocess, sys; left = subprocess.Popen(['sleep', '60']); "
+        f"open({str(pid)!r}, 'w').write(str(left.pid)); "
+        "print('50 %\\rcoz: error: x', file=sys.stderr); print('other', file=sys.stderr)"
+    )
+    monkeypatch.setattr(amp, "_RUN", (sys.executable, "-c", run))
     done = amp.run_once([], str(tmp_path / "p.coz"))
     assert (done.returncode, done.stderr) == (0, "coz: error: x\n")
+    os.kill(int(pid.read_text()), signal.SIGTERM)
