@@ -59,7 +59,7 @@ struct alignas(64) ThreadState {
   bool event_is_stopped = false;  // it does not count: sampling has paused
   SignalsInPause in_pause;        // of that event
   Nanoseconds accounted = 0;      // processor time up to which it took samples before it had one
-  int timer = kNone;                   // likewise a timer (young_timer.h)
+  int timer = kNone;              // likewise a timer (young_timer.h)
   std::atomic<int>* events = nullptr;  // where `event` or `timer` is counted, if it is
   int separator = kNone;               // likewise (open_separator_event), or why there is none
   std::uint32_t pauses_accounted = 0;  // how many pauses there were when `accounted` was set
