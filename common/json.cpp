@@ -66,7 +66,7 @@ JsonWriter& JsonWriter::value(std::string_view text) {
 }
 
 JsonWriter& JsonWriter::value(double number) {
-  // Whatever decimal point the program's locale has.
+  // Does not depend on the program's locale, whose decimal point may be another.
   char digits[32];
   const char* end =
       std::to_chars(digits, std::end(digits), number, std::chars_format::general, 9).ptr;

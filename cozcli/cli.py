@@ -16,7 +16,7 @@ from typing import NoReturn
 
 from cozcli import __version__
 from cozcli.commands import project
-from cozcli.errors import STATUS_REFUSED, CozError, Problem, reason_of
+from cozcli.errors import STATUS_INTERRUPTED, STATUS_REFUSED, CozError, Problem, reason_of
 from cozcli.messages import output_full, printable
 
 #: What writing to a file that is standard output fails with.
@@ -186,7 +186,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         _print_error(output_full(reason_of(error)))
         return STATUS_REFUSED
     except KeyboardInterrupt:
-        return 130
+        return STATUS_INTERRUPTED
     return status
 
 

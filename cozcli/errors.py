@@ -8,6 +8,8 @@ from typing import NamedTuple
 STATUS_REFUSED = 2
 STATUS_NOT_EXECUTABLE = 126
 STATUS_NOT_FOUND = 127
+#: Interrupted (SIGINT) before there was a result, as in shells.
+STATUS_INTERRUPTED = 130
 
 
 class Problem(NamedTuple):

@@ -20,7 +20,7 @@ from cozcli.compare.options import add_options
 from cozcli.compare.result import MIN_PAIRS
 from cozcli.compare.sides import sides_of
 from cozcli.compare.trial import Side
-from cozcli.errors import CozError, Problem
+from cozcli.errors import STATUS_INTERRUPTED, CozError, Problem
 from cozcli.status_row import StatusRow
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def execute(options: argparse.Namespace) -> int:
     metrics = metrics_of(options)
     pairs = len(collected.blocks)
     if pairs < MIN_PAIRS:
-        raise CozError(messages.too_few_pairs(pairs, MIN_PAIRS), 130)
+        raise CozError(messages.too_few_pairs(pairs, MIN_PAIRS), STATUS_INTERRUPTED)
     ended_early = collected.interrupted or collected.failure is not None
     fixed, left_out = (None, None) if ended_early else _fixed(sides[:2], plan, options.fixed_pairs)
     report = reports.Report(

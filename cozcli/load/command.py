@@ -18,7 +18,7 @@ from pathlib import Path
 from cozcli.analysis import PACKAGES
 from cozcli.commands import options as shared
 from cozcli.commands import run, values
-from cozcli.errors import CozError
+from cozcli.errors import STATUS_INTERRUPTED, CozError
 from cozcli.launch import messages as launch_messages
 from cozcli.load import messages
 from cozcli.profile.profile import Run, collect_runs, load_profile
@@ -227,7 +227,7 @@ class Sweep:
         except KeyboardInterrupt:
             if _size(self._profile) == self._beginning:
                 print("coz: stopped before anything was measured", file=sys.stderr)
-                return 130
+                return STATUS_INTERRUPTED
             print("coz: stopped; this is what was measured so far", file=sys.stderr)
         return 0
 

@@ -75,8 +75,9 @@ const OpenMpLibrary& OpenMpLibrary::of(const void* caller, Function function) no
     if (added.addresses_[function] != nullptr) return added;
   }
   message(
-      "%s, which the program calls, is in no library, or in one too many; it ends here. Name its "
-      "OpenMP library in LD_PRELOAD",
+      "no OpenMP library with %s was found, or more than 32 are in use: the program, which calls "
+      "it, "
+      "ends here. Name its library in LD_PRELOAD",
       kNames[function]);
   raw_syscall(SYS_exit_group, 127);
   __builtin_unreachable();

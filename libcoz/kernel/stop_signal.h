@@ -42,7 +42,7 @@ class StopSignal {
     const Nanoseconds due = std::max(until, now());
     for (;;) {
       const Nanoseconds time = now();
-      if (time - due >= kMinStandstill) standstill_ += time - due;  // the last round
+      if (time - due >= kMinStandstill) standstill_ += time - due;  // and then it returns
       if (is_stopped()) return false;
       if (time >= deadline) return true;
       raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,

@@ -24,13 +24,11 @@ from cozcli.compare.suite.description import read_suite
 from cozcli.compare.suite.report import SuiteReport, in_parts, render
 from cozcli.compare.suite.running import build_all, run_fixed, run_suite, sides_of
 from cozcli.compare.suite.statistics import SIGNIFICANT, evaluate
-from cozcli.errors import CozError, Problem
+from cozcli.errors import STATUS_INTERRUPTED, CozError, Problem
 from cozcli.status_row import StatusRow
 
 #: Of a suite, in which every program has a block a round.
 DEFAULT_PAIRS = 12
-#: The status of what was interrupted (SIGINT), as in a shell.
-STATUS_INTERRUPTED = 130
 #: Options that suites have no use for.
 _OF_TWO_PROGRAMS = ("--input", "--t-test", "--profile", "--line", "--import-hyperfine")
 
