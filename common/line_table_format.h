@@ -35,7 +35,7 @@
 namespace coz {
 
 inline constexpr char kLineTableMagic[8] = {'C', 'O', 'Z', 'L', 'I', 'N', 'E', '\n'};
-inline constexpr std::uint32_t kLineTableVersion = 6;
+inline constexpr std::uint32_t kLineTableVersion = 7;
 inline constexpr std::uint32_t kNoChain = 0xffffffffU;
 inline constexpr std::uint32_t kNoFunction = 0xffffffffU;
 inline constexpr std::uint32_t kMaxBuildIdSize = 32;

@@ -124,11 +124,12 @@ void RowReader::add_sequences(Dwarf_Lines* lines, std::size_t count, Dwarf_Die& 
     bool end = false;
     if (dwarf_lineaddr(row, &address) != 0 || dwarf_lineendsequence(row, &end) != 0) continue;
     if (end) {
-      if (!in_sequence) empty_at = address;
+      // Of functions that the linker folded into one, two sequences end where one has code.
+      if (!in_sequence && address != ended_at) empty_at = address;
       in_sequence = false;
       ended_at = address;
       end_sequence(address);
-    } else if (address != empty_at && (in_sequence || address != ended_at || code.has(address))) {
+    } else if (in_sequence || (address != ended_at && address != empty_at) || code.has(address)) {
       in_sequence = true;
       add_row(row, address, files);
     }

@@ -54,6 +54,16 @@ void CodeBytes::for_each_instruction(
   }
 }
 
+bool CodeBytes::begins_instruction(std::uint64_t begin, std::uint64_t address) const {
+  bool is_inside = false;  // of an instruction that begins before
+  const std::uint64_t end = address + kMaxInstruction;
+  for_each_instruction(begin, end, [&](std::uint64_t at, const InstructionOutline& one) {
+    is_inside = at < address && address < at + one.length;
+    return at + one.length <= address;
+  });
+  return !is_inside;
+}
+
 bool CodeBytes::has_jump(std::uint64_t begin, std::uint64_t end,
                          const std::function<bool(std::uint64_t)>& is_wanted) const {
   bool is_found = false;

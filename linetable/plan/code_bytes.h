@@ -32,6 +32,10 @@ class CodeBytes {
       std::uint64_t begin, std::uint64_t end,
       const std::function<bool(std::uint64_t, const InstructionOutline&)>& visit) const;
 
+  // Whether one of the instructions from `begin` on begins at `address`. True where that cannot be
+  // told.
+  [[nodiscard]] bool begins_instruction(std::uint64_t begin, std::uint64_t address) const;
+
   // Whether some instruction from `begin` to `end` jumps to a target that `is_wanted`. Calls are no
   // jumps.
   [[nodiscard]] bool has_jump(std::uint64_t begin, std::uint64_t end,

@@ -124,6 +124,9 @@ void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   }
   if (paths.empty()) return;
 
+  unit_code_ = extents_of(unit);
+  std::erase_if(unit_code_,
+                [this](const CodeExtent& extent) { return !space_.is_code(extent.begin); });
   const std::vector<Raw> raw = read_raw(lines, count, path_of_number);
   for (const std::string& path : paths) add_rows(path, raw, functions);
   add_calls(path_of_number, unit, functions);
@@ -218,6 +221,22 @@ void LocationLines::add_rows(const std::string& path, const std::vector<Raw>& ra
   }
 }
 
+// Code that the linker removed seems to begin at 0, and may reach into code that it kept.
+bool LocationLines::is_removed_at(std::uint64_t address,
+                                  const std::vector<CodeExtent>& function) const {
+  return std::any_of(function.begin(), function.end(), [&](const CodeExtent& extent) {
+    return extent.contains(address) && !space_.is_code(extent.begin);
+  });
+}
+
+// A row of such code, as far as that can be told.
+bool LocationLines::is_stray(std::uint64_t address, const std::vector<CodeExtent>& function) const {
+  if (!unit_code_.empty() && !any_contains(unit_code_, address)) return true;
+  return std::any_of(function.begin(), function.end(), [&](const CodeExtent& extent) {
+    return extent.contains(address) && !code_.begins_instruction(extent.begin, address);
+  });
+}
+
 void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die& functions) {
   LineRow found;
   found.address = row.address;
@@ -227,9 +246,11 @@ void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die&
   std::uint64_t body = kNoEntry;
   std::vector<CodeExtent> around;
   for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
+    std::vector<CodeExtent> extents = extents_of(function);
+    if (is_removed_at(row.address, extents)) return;
     found.scope = dwarf_dieoffset(&scope) + 1;
     name = name_of(scope, scope_names_).whole;
-    around = extents_of(function);
+    around = std::move(extents);
     const auto entry = entry_of(function);
     body = entry.value_or(kNoEntry);
     for (const CodeExtent& extent : around) {
@@ -237,6 +258,7 @@ void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die&
     }
   });
   if (body != kNoEntry && !file.units.is_first(body, functions)) return;
+  if (is_stray(row.address, around)) return;
   Part& part = file.parts[body];
   part.function = std::move(around);
   if (row.is_empty) {

@@ -72,13 +72,18 @@ class LocationLines {
                  Dwarf_Die& functions);
   void add_rows(const std::string& path, const std::vector<Raw>& raw, Dwarf_Die& functions);
   void add_row(File& file, const Raw& row, bool follows, Dwarf_Die& functions);
+  [[nodiscard]] bool is_removed_at(std::uint64_t address,
+                                   const std::vector<CodeExtent>& function) const;
+  [[nodiscard]] bool is_stray(std::uint64_t address, const std::vector<CodeExtent>& function) const;
   [[nodiscard]] std::vector<LocationAddress> addresses_of(const Part& part) const;
 
   Location wanted_;
   SourceScope pattern_;
   const CodeSpace& space_;
   const CodeBytes& code_;
-  ScopeNames scope_names_;  // of the unit that is being read
+  // Of the unit that is being read. It may not say what code it has.
+  ScopeNames scope_names_;
+  std::vector<CodeExtent> unit_code_;
   std::map<std::string, File> files_;
 };
 

@@ -30,9 +30,10 @@ class TableBuilder {
   std::uint32_t add_function(std::string_view name, std::string_view file = {});
   std::uint32_t add_line(std::uint32_t file, std::uint32_t line);
 
-  // From `address` to the next row the code belongs to `line`; kNoLine begins a gap. Of several
-  // rows at an address the last one added counts, but a gap yields to any line: where one sequence
-  // ends, another may begin.
+  // From `address` to the next row the code belongs to `line`; kNoLine begins a gap, or code that
+  // the compiler gives no line (line 0). In a scope this has the line that the scope had last
+  // before, or the line of the call. Of several rows at an address the last one added counts, but a
+  // gap yields to any line: where one sequence ends, another may begin.
   void add_row(std::uint32_t address, std::uint32_t line);
 
   // A function, or with a parent, a call that was inlined into it: `call_line` is the line of the
@@ -80,7 +81,8 @@ class TableBuilder {
   };
   struct Scope {
     std::uint32_t function;
-    std::uint32_t outer;  // the nodes of the frames around it, kNoNode for a function
+    std::uint32_t outer;           // the nodes of the frames around it, kNoNode for a function
+    std::uint32_t line = kNoLine;  // that its code had last, in the order of addresses
   };
   // Chains share their tails: a node is a frame and the node of the frame around it.
   struct Node {
@@ -116,6 +118,7 @@ class TableBuilder {
 
   std::uint32_t add_node(std::uint32_t line, std::uint32_t function, std::uint32_t outer);
   std::uint32_t node_at(const Cursor& cursor, std::uint32_t line);
+  std::uint32_t node_in(Scope& scope, std::uint32_t line);
   void sort_input();
   std::vector<OutputRow> sweep();
   void write_rows(const std::vector<OutputRow>& rows, TableContent& content) const;

@@ -252,6 +252,34 @@ TEST_CASE("code that the linker removed leaves no lines", "[linetable][compile]"
   CHECK(table.find_chain(0).empty());
 }
 
+TEST_CASE("functions folded into one hide no lines of the next", "[linetable][compile]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "main.c") << "int first(int v) { return v * 3; }\n"
+                                      "int second(int v) { return v * 3; }\n"
+                                      "int third(int v) { return v * 5; }\n"
+                                      "int main(int n, char** v) { return third(n) + !v; }\n";
+  if (!shell("cd " + folder.path() +
+             " && gcc -g -O2 -fno-inline -fno-ipa-icf -falign-functions=1 -ffunction-sections"
+             " -fuse-ld=gold -Wl,--icf=all,--keep-unique=main -o program main.c 2> log")) {
+    WARN("no linker here folds functions: " << read_whole(folder / "log"));
+    return;
+  }
+  const LineTable table = table_of(folder / "program", folder / "cache");
+  CHECK(table.find_line("main.c", 3).has_value());
+  const std::string third = output_of("nm " + (folder / "program") + " | sed -n 's/ T third$//p'");
+  CHECK(describe(table, std::stoull(third, nullptr, 16)).find("main.c:3") != std::string::npos);
+}
+
+TEST_CASE("a function without code hides no lines of the next", "[linetable][compile]") {
+  const TemporaryFolder folder;
+  std::ofstream(folder / "main.c") << "void never(void) { __builtin_unreachable(); }\n"
+                                      "int main(int n, char** v) { return n * (v != 0); }\n";
+  REQUIRE(shell("cd " + folder.path() + " && gcc -g -O1 -ffunction-sections -o program main.c"));
+  const LineTable table = table_of(folder / "program", folder / "cache");
+  const std::string main_at = output_of("nm " + (folder / "program") + " | sed -n 's/ T main$//p'");
+  CHECK(describe(table, std::stoull(main_at, nullptr, 16)).find("main.c:2") != std::string::npos);
+}
+
 TEST_CASE("damaged debug information costs no more than itself", "[linetable][compile]") {
   const TemporaryFolder folder;
   const std::string binary = folder / "program";

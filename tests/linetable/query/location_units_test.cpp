@@ -1,6 +1,9 @@
 // Locations where one function is described in several places, or inside another.
 #include <catch2/catch.hpp>
+#include <cstdint>
 #include <fstream>
+#include <set>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -200,4 +203,40 @@ TEST_CASE("lambdas and types without a name are numbered by unit", "[linetable][
     INFO(answer.name);
     CHECK(addresses(answer) == 1);
   }
+}
+
+// A function that the linker removed seems to begin at 0, and may reach into the code that is left.
+TEST_CASE("lines of removed code are found only where instructions begin",
+          "[linetable][locations]") {
+  constexpr int kLines = 500;
+  const TemporaryFolder folder;
+  {
+    std::ofstream source(folder / "main.c");
+    source << "__attribute__((noinline)) int step(int v) { return v * 7; }\nint removed(int v) {\n";
+    for (int i = 0; i < kLines; ++i)
+      source << "  v += step(v ^ " << i << "); asm volatile(\"\");\n";
+    source << "  return v;\n}\nint main(int n, char** v) { return step(n * 3) + step(v[0][0]); }\n";
+  }
+  REQUIRE(
+      shell("cd " + folder.path() +
+            " && gcc -g -O2 -ffunction-sections -pie -fPIE -Wl,--gc-sections -o program main.c"));
+  std::istringstream listing(output_of("objdump -d --no-show-raw-insn " + (folder / "program") +
+                                       " | sed -n 's/^ *\\([0-9a-f]*\\):.*/\\1/p'"));
+  std::set<std::uint64_t> instructions;
+  for (std::string address; listing >> address;)
+    instructions.insert(std::stoull(address, nullptr, 16));
+  std::vector<std::string> names;
+  for (int i = 0; i < kLines; ++i) names.push_back("main.c:" + std::to_string(3 + i));
+  std::size_t in_kept_code = 0;
+  for (const LocationAnswer& answer : ask(folder / "program", names)) {
+    for (const FoundLocation& location : answer.found) {
+      for (const LocationAddress& address : location.addresses) {
+        INFO(answer.name << " at " << address.address);
+        CHECK(instructions.contains(address.address));
+        ++in_kept_code;
+      }
+    }
+  }
+  INFO(in_kept_code << " addresses");
+  CHECK(addresses(ask(folder / "program", {"main.c:1"})[0]) == 1);
 }

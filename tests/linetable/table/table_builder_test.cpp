@@ -163,15 +163,40 @@ TEST_CASE("symbols fill what rows and scopes leave", "[linetable][builder]") {
   s.builder.add_row(0x10, s.line(1));  // in a symbol, but in no scope
   s.builder.add_row(0x18, kNoLine);
   s.builder.add_row(0x30, s.line(2));
-  s.builder.add_row(0x40, kNoLine);  // line 0 in a function with debug information
+  s.builder.add_row(0x40, kNoLine);  // line 0
   const LineTable table = finish(s.builder);
   const std::vector<std::pair<std::uint64_t, std::string>> expected = {
       {0x00, ""},         {0x07, ""},         {0x08, "before:0"}, {0x0f, "before:0"},
       {0x10, "before:1"}, {0x17, "before:1"}, {0x18, ""},         {0x1f, ""},
       {0x20, "around:0"}, {0x2f, "around:0"}, {0x30, "f:2"},      {0x3f, "f:2"},
-      {0x40, ""},         {0x4f, ""},         {0x50, "around:0"}, {0x5f, "around:0"},
+      {0x40, "f:2"},      {0x4f, "f:2"},      {0x50, "around:0"}, {0x5f, "around:0"},
       {0x60, ""},         {0x7f, ""},         {0x80, "after:0"},  {0x8f, "after:0"},
       {0x90, ""},         {0xffffff, ""},
+  };
+  for (const auto& [address, frames] : expected) {
+    INFO(std::hex << address);
+    CHECK(chain(table, address) == frames);
+  }
+}
+
+TEST_CASE("code with line 0 has the last line of its scope, or that of the call",
+          "[linetable][builder]") {
+  Sources s;
+  const std::uint32_t outer = s.function("f");
+  s.builder.add_range(0x10, 0x60, outer);
+  s.builder.add_range(0x20, 0x40,
+                      s.builder.add_inlined_scope(s.builder.add_function("g"), outer, s.line(7)));
+  s.builder.add_row(0x10, kNoLine);  // before any line of f
+  s.builder.add_row(0x18, s.line(1));
+  s.builder.add_row(0x20, kNoLine);  // before any line of g
+  s.builder.add_row(0x28, s.line(2));
+  s.builder.add_row(0x30, kNoLine);
+  s.builder.add_row(0x50, s.line(3));
+  s.builder.add_row(0x60, kNoLine);
+  const LineTable table = finish(s.builder);
+  const std::vector<std::pair<std::uint64_t, std::string>> expected = {
+      {0x10, ""},        {0x18, "f:1"}, {0x20, "f:7"}, {0x28, "g:2 f:7"}, {0x30, "g:2 f:7"},
+      {0x3f, "g:2 f:7"}, {0x40, "f:1"}, {0x50, "f:3"}, {0x60, ""},
   };
   for (const auto& [address, frames] : expected) {
     INFO(std::hex << address);
