@@ -27,6 +27,10 @@ constexpr std::array kForeignTrees = {
 // The same, wherever it is installed.
 constexpr std::array kForeignFolders = {
     "/include/c++/"sv,
+    "/lib/gcc/"sv,
+    "/lib64/gcc/"sv,
+    "/lib/clang/"sv,
+    "/lib64/clang/"sv,
     "/.cargo/registry/"sv,
     "/.rustup/"sv,
     "/lib/rustlib/src/"sv,
@@ -58,9 +62,9 @@ bool has_packages_of_cargo(std::string_view path, std::string_view folder) noexc
 }
 
 bool in_default_scope(std::string_view path) noexcept {
-  // A relative name could not be joined with a folder; runtimes that distributions build have such
-  // names. "<built-in>" and its like are not files.
-  if (!path.starts_with('/') || last_component(path).starts_with('<')) return false;
+  // A relative name is that of a program built with -ffile-prefix-map, or its like. Outside the
+  // program's folder, it is a runtime's, built elsewhere. "<built-in>" and its like are not files.
+  if (path.starts_with("../") || last_component(path).starts_with('<')) return false;
   const auto starts_path = [path](std::string_view tree) { return path.starts_with(tree); };
   const auto occurs_in_path = [path](std::string_view folder) {
     return path.find(folder) != std::string_view::npos;

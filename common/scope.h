@@ -7,9 +7,9 @@
 // A pattern "re:EXPRESSION" is a POSIX extended regular expression, to be found anywhere in the
 // path. One behind "!" excludes what it matches, whatever else does.
 //
-// Without patterns, or with exclusions only, the default scope applies: every file that has an
-// absolute path, except system headers, standard libraries, language runtimes and downloaded
-// packages. Whatever the patterns, the profiler's own header coz.h is never in scope: a progress
+// Without patterns, or with exclusions only, the default scope applies: every file, except headers
+// of the system and of compilers, standard libraries, language runtimes and downloaded packages.
+// Whatever the patterns, the profiler's own header coz.h is never in scope: a progress
 // point is not the program's work.
 //
 // Constructing a scope allocates; contains() does not, but is meant to be asked once per file and

@@ -55,7 +55,7 @@ def add_scope_options(parser: argparse._ActionsContainer, granularities: Sequenc
         metavar="PATTERN",
         action="append",
         default=[],
-        type=pattern,
+        type=_path_pattern,
         help="source files whose lines may be selected (default: those of the program); repeatable. "
         "re:EXPRESSION is a regular expression",
     )
@@ -73,7 +73,7 @@ def add_scope_options(parser: argparse._ActionsContainer, granularities: Sequenc
         metavar="PATTERN",
         action="append",
         default=[],
-        type=pattern,
+        type=_path_pattern,
         help="binaries whose lines may be selected, also such as are loaded later; MAIN is the program "
         "(default: MAIN); repeatable",
     )
@@ -135,8 +135,19 @@ def _problem_of_expression(expression: str) -> str:
     return text.value.decode(errors="replace")
 
 
+def _path_pattern(text: str) -> str:
+    """A pattern for paths. Behind `./` or `../` it begins in the current folder, as the shell names it."""
+    if not text.startswith(("./", "../")):
+        return pattern(text)
+    here = os.environ.get("PWD", "")
+    with contextlib.suppress(OSError):
+        if not os.path.isabs(here) or not os.path.samefile(here, "."):
+            here = os.getcwd()
+    return pattern(os.path.normpath(os.path.join(here, text)))
+
+
 def _exclusion(text: str) -> str:
-    return f"!{pattern(text)}"
+    return f"!{_path_pattern(text)}"
 
 
 def require_packages(*names: str) -> None:

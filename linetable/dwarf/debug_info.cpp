@@ -13,6 +13,7 @@
 #include "linetable/dwarf/unit_files.h"
 #include "linetable/dwarf/units.h"
 #include "linetable/elf/code_space.h"
+#include "linetable/elf/sections.h"
 
 namespace coz::linetable {
 namespace {
@@ -240,10 +241,28 @@ class MissingFunctions {
   std::string first_;
 };
 
+// Whether .debug_info is compressed in a way that this libelf does not know; it knows zlib's.
+bool is_unknown_compression(Elf* elf) {
+  bool is_unknown = false;
+  for_each_section(elf, [&](Elf_Scn* section, const GElf_Shdr& header, std::string_view name) {
+    if (name != ".debug_info" || (header.sh_flags & SHF_COMPRESSED) == 0) return;
+    GElf_Chdr compression;
+    is_unknown = gelf_getchdr(section, &compression) != nullptr &&
+                 compression.ch_type != ELFCOMPRESS_ZLIB && elf_compress(section, 0, 0) < 0;
+  });
+  return is_unknown;
+}
+
 }  // namespace
 
 DebugInfoRead read_debug_info(const ElfFile& binary, const ElfFile& debug_file,
                               TableBuilder& builder, std::vector<std::string>& warnings) {
+  if (is_unknown_compression(debug_file.elf())) {
+    warnings.push_back("the debug information of " + debug_file.path() +
+                       " is compressed in a way that the libelf here cannot read (zstd needs a "
+                       "newer one): decompress it with objcopy --decompress-debug-sections");
+    return {};
+  }
   const DwarfHandle dwarf = open_dwarf(debug_file.elf());
   if (dwarf == nullptr) {
     warnings.push_back("the debug information of " + debug_file.path() +

@@ -22,10 +22,12 @@ const char* text_of(Dwarf_Die& origin, unsigned attribute_name) {
 
 std::optional<std::uint64_t> entry_of(Dwarf_Die& entry) {
   Dwarf_Addr address = 0;
-  if (dwarf_entrypc(&entry, &address) == 0) return address;
+  const bool is_known = dwarf_entrypc(&entry, &address) == 0;
+  // BOLT replaces DW_AT_high_pc by ranges, and leaves DW_AT_low_pc as 0, which is no entry then.
+  if (is_known && (address != 0 || dwarf_hasattr(&entry, DW_AT_ranges) == 0)) return address;
   const std::vector<CodeExtent> extents = extents_of(entry);
-  if (extents.empty()) return std::nullopt;
-  return extents.front().begin;
+  if (!extents.empty()) return extents.front().begin;
+  return is_known ? std::optional<std::uint64_t>(address) : std::nullopt;
 }
 
 // An instance may have a linkage name of its own (one of the several bodies of a constructor), but

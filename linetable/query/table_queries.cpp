@@ -197,7 +197,9 @@ std::optional<Location> parse_location(std::string_view text) {
   if (colon == std::string_view::npos || colon == 0) return std::nullopt;
   const auto line = parse_number<std::uint32_t>(text.substr(colon + 1));
   if (!line || *line == 0) return std::nullopt;
-  return Location{normalise_source_path({}, text.substr(0, colon)), *line};
+  std::string path = normalise_source_path({}, text.substr(0, colon));
+  while (path.starts_with("../")) path.erase(0, 3);  // files are found by the end of their paths
+  return Location{std::move(path), *line};
 }
 
 std::string describe_scope(const LineTable& table, const SourceScope& scope,

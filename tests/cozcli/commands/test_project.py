@@ -55,6 +55,13 @@ def test_scopes_and_exclusions_replace_only_their_own(project: Path) -> None:
     assert len(parse(["run", "-s", "src/%"]).source_scope) == 2
 
 
+def test_patterns_behind_a_dot_begin_in_the_current_folder(project: Path) -> None:
+    options = parse(["run", "-s", "./src/%", "--source-exclude", "../gen/%", "-b", "./lib.so"])
+    here = Path.cwd()
+    assert options.source_scope == [f"{here}/src/%", f"!{here.parent}/gen/%"]
+    assert options.binary_scope == [f"{here}/lib.so"]
+
+
 def test_what_only_run_takes_does_not_disturb_other_commands(project: Path) -> None:
     (project / "coz.toml").write_text("[run]\ngranularity = 'callpath'\nsource-scope = 'a.c'\n")
     assert parse(["run"]).granularity == "callpath"

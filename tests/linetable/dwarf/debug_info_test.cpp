@@ -280,6 +280,26 @@ TEST_CASE("a function without code hides no lines of the next", "[linetable][com
   CHECK(describe(table, std::stoull(main_at, nullptr, 16)).find("main.c:2") != std::string::npos);
 }
 
+TEST_CASE("compression that libelf does not know is named", "[linetable][compile]") {
+  const TemporaryFolder folder;
+  const std::string binary = folder / "program";
+  REQUIRE(compile_c("-g -O2 -gz=zlib", "main.c second.c", binary));
+  // The compressed .debug_info gets a type that no one knows.
+  const std::string offset =
+      output_of("readelf -SW " + binary +
+                " | awk '{for (i = 1; i < NF; ++i) if ($i == \".debug_info\") print $(i+3)}'");
+  std::string bytes = read_whole(binary);
+  bytes[std::stoul(offset, nullptr, 16)] = 77;
+  write_whole(binary, bytes);
+  BuildOptions options;
+  options.binary = binary;
+  options.cache_dir = folder / "cache";
+  const BuildResult result = build_table(options);
+  CHECK(result.error == BuildError::kNoDebugInfo);
+  REQUIRE(result.warnings.size() == 1);
+  CHECK(result.warnings[0].find("objcopy --decompress-debug-sections") != std::string::npos);
+}
+
 TEST_CASE("damaged debug information costs no more than itself", "[linetable][compile]") {
   const TemporaryFolder folder;
   const std::string binary = folder / "program";

@@ -32,6 +32,7 @@ TEST_CASE("FILE:LINE is told from what it is not", "[linetable][queries]") {
   CHECK(location->path == "src/a.c");
   CHECK(location->line == 10);
   CHECK(parse_location("/a:b.c:3")->path == "/a:b.c");
+  CHECK(parse_location("../../src/a.c:3")->path == "src/a.c");
   for (const char* bad : {"a.c", "a.c:", ":3", "a.c:0", "a.c:-1", "a.c:3x", "a.c:99999999999"}) {
     INFO(bad);
     CHECK_FALSE(parse_location(bad));
