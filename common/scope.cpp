@@ -26,14 +26,8 @@ constexpr std::array kForeignTrees = {
 
 // The same, wherever it is installed.
 constexpr std::array kForeignFolders = {
-    "/include/c++/"sv,
-    "/lib/gcc/"sv,
-    "/lib64/gcc/"sv,
-    "/lib/clang/"sv,
-    "/lib64/clang/"sv,
-    "/.cargo/registry/"sv,
-    "/.rustup/"sv,
-    "/lib/rustlib/src/"sv,
+    "/include/c++/"sv, "/lib/gcc/"sv,         "/lib64/gcc/"sv, "/lib/clang/"sv,
+    "/lib64/clang/"sv, "/.cargo/registry/"sv, "/.rustup/"sv,   "/lib/rustlib/src/"sv,
 };
 
 // Below these cargo has a folder for each registry or repository, wherever its home is.

@@ -2,6 +2,7 @@
 
 #include <dwarf.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -90,30 +91,37 @@ FunctionName name_of(Dwarf_Die& entry, ScopeNames& scopes) {
   return result;
 }
 
-void for_each_scope(Dwarf_Die& unit, std::optional<std::uint64_t> address,
-                    const std::function<void(Dwarf_Die&, Dwarf_Die&)>& visit) {
-  // The function around; none where that does not contain the address.
-  using Function = std::optional<Dwarf_Die>;
-  bool is_found = false;
-  bool looks_inside = false;
+void for_each_scope(Dwarf_Die& unit, const std::function<void(Dwarf_Die&, Dwarf_Die&)>& visit) {
+  using Function = std::optional<Dwarf_Die>;  // the one around
   const auto look_at = [&](Dwarf_Die& entry, const Function& outer) -> std::optional<Function> {
     const bool is_function = dwarf_tag(&entry) == DW_TAG_subprogram;
     if (!is_function && !outer) return std::nullopt;
-    if (address && dwarf_haspc(&entry, *address) <= 0) {
-      if (!is_function || !looks_inside) return std::nullopt;
-      return std::optional<Function>(std::in_place);
-    }
     Function function = is_function ? Function(entry) : outer;
     visit(entry, *function);
-    is_found = true;
     return function;
   };
   static_cast<void>(walk_scopes(unit, Function(), look_at));
-  if (!address || is_found) return;
-  // The bodies of lambdas and of local classes stand inside functions that do not contain them.
-  // Looking there takes twice the time.
-  looks_inside = true;
-  static_cast<void>(walk_scopes(unit, Function(), look_at));
+}
+
+ScopeIndex::ScopeIndex(Dwarf_Die& unit, const CodeSpace& code) {
+  bool is_removed = false;  // the function around
+  for_each_scope(unit, [&](Dwarf_Die& scope, Dwarf_Die& function) {
+    const std::vector<CodeExtent> extents = extents_of(scope);
+    if (scope.addr == function.addr) {
+      is_removed = std::none_of(extents.begin(), extents.end(), [&](const CodeExtent& extent) {
+        return code.is_code(extent.begin);
+      });
+    }
+    if (is_removed) return;
+    for (const CodeExtent& extent : extents) entries_.push_back({extent, scope, function});
+  });
+}
+
+std::optional<ScopeIndex::Found> ScopeIndex::innermost(std::uint64_t address) const {
+  const auto entry = std::find_if(entries_.rbegin(), entries_.rend(),
+                                  [&](const Entry& each) { return each.code.contains(address); });
+  if (entry == entries_.rend()) return std::nullopt;
+  return Found{entry->scope, entry->function};
 }
 
 }  // namespace coz::linetable

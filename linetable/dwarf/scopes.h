@@ -1,5 +1,5 @@
-// The functions of a unit that have code, and the calls that were inlined into them: their names
-// and where they are entered.
+// The functions of a unit that have code, and the calls that were inlined into them: their names,
+// where they are entered, and which is around an address.
 #ifndef LINETABLE_DWARF_SCOPES_H
 #define LINETABLE_DWARF_SCOPES_H
 
@@ -9,8 +9,11 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "linetable/dwarf/scope_names.h"
+#include "linetable/elf/code_extent.h"
+#include "linetable/elf/code_space.h"
 
 namespace coz::linetable {
 
@@ -40,10 +43,29 @@ struct FunctionName {
 [[nodiscard]] std::string whole_name_of(Dwarf_Die& origin, ScopeNames& scopes);
 
 // Calls `visit(entry, function)` for each function with code, and for each inlined call, with the
-// function around it (the entry itself for a function). With an address: only for those that
-// contain it, outermost first.
-void for_each_scope(Dwarf_Die& unit, std::optional<std::uint64_t> address,
-                    const std::function<void(Dwarf_Die&, Dwarf_Die&)>& visit);
+// function around it (the entry itself for a function), outermost first.
+void for_each_scope(Dwarf_Die& unit, const std::function<void(Dwarf_Die&, Dwarf_Die&)>& visit);
+
+// The scopes of a unit by their code, but those of functions that the linker removed: these seem to
+// begin at 0, and may reach into code that it kept. To go through a unit takes long.
+class ScopeIndex {
+ public:
+  ScopeIndex(Dwarf_Die& unit, const CodeSpace& code);
+
+  struct Found {
+    Dwarf_Die scope;
+    Dwarf_Die function;
+  };
+  [[nodiscard]] std::optional<Found> innermost(std::uint64_t address) const;
+
+ private:
+  struct Entry {
+    CodeExtent code;
+    Dwarf_Die scope;
+    Dwarf_Die function;
+  };
+  std::vector<Entry> entries_;
+};
 
 }  // namespace coz::linetable
 

@@ -88,12 +88,12 @@ LocationFunctions::Function& LocationFunctions::function_of(Dwarf_Die& scope) {
 
 void LocationFunctions::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   scope_names_ = {};
-  for_each_scope(functions, std::nullopt, [&](Dwarf_Die& scope, Dwarf_Die& outer) {
+  for_each_scope(functions, [&](Dwarf_Die& scope, Dwarf_Die& outer) {
     if (dwarf_tag(&scope) == DW_TAG_inlined_subroutine) {
       Function& function = function_of(scope);
       if (function.fit == Fit::kNone) return;
       const auto body = entry_of(outer);
-      if (!body || !function.units.is_first(*body, functions)) return;
+      if (!body || !space_.is_code(*body) || !function.units.is_first(*body, functions)) return;
       const auto entry = inlined_entry(unit, scope, outer, code_);
       if (entry && space_.is_code(entry->address)) function.inlined.push_back(*entry);
       return;

@@ -107,6 +107,7 @@ LocationLines::LocationLines(const Location& wanted, const CodeSpace& space, con
 
 void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   scope_names_ = {};
+  scopes_.reset();
   Dwarf_Lines* lines = nullptr;
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
@@ -177,14 +178,14 @@ std::vector<LocationLines::Raw> LocationLines::read_raw(
 // and its passes begin where the inlined function is entered.
 void LocationLines::add_calls(const std::vector<const std::string*>& path_of_number,
                               Dwarf_Die& unit, Dwarf_Die& functions) {
-  for_each_scope(functions, std::nullopt, [&](Dwarf_Die& call, Dwarf_Die& function) {
+  for_each_scope(functions, [&](Dwarf_Die& call, Dwarf_Die& function) {
     if (dwarf_tag(&call) != DW_TAG_inlined_subroutine) return;
     if (number_of(call, DW_AT_call_line) != wanted_.line) return;
     const std::uint64_t number = number_of(call, DW_AT_call_file);
     if (number >= path_of_number.size() || path_of_number[number] == nullptr) return;
     const auto body = entry_of(function);
     const auto entry = inlined_entry(unit, call, function, code_);
-    if (!body || !entry || !space_.is_code(entry->address)) return;
+    if (!body || !space_.is_code(*body) || !entry || !space_.is_code(entry->address)) return;
     File& file = files_[*path_of_number[number]];
     if (!file.units.is_first(*body, functions)) return;
     LineRow found;
@@ -221,15 +222,7 @@ void LocationLines::add_rows(const std::string& path, const std::vector<Raw>& ra
   }
 }
 
-// Code that the linker removed seems to begin at 0, and may reach into code that it kept.
-bool LocationLines::is_removed_at(std::uint64_t address,
-                                  const std::vector<CodeExtent>& function) const {
-  return std::any_of(function.begin(), function.end(), [&](const CodeExtent& extent) {
-    return extent.contains(address) && !space_.is_code(extent.begin);
-  });
-}
-
-// A row of such code, as far as that can be told.
+// A row of code that the linker removed, which is not there, as far as that can be told.
 bool LocationLines::is_stray(std::uint64_t address, const std::vector<CodeExtent>& function) const {
   if (!unit_code_.empty() && !any_contains(unit_code_, address)) return true;
   return std::any_of(function.begin(), function.end(), [&](const CodeExtent& extent) {
@@ -245,18 +238,17 @@ void LocationLines::add_row(File& file, const Raw& row, bool follows, Dwarf_Die&
   std::string name;
   std::uint64_t body = kNoEntry;
   std::vector<CodeExtent> around;
-  for_each_scope(functions, row.address, [&](Dwarf_Die& scope, Dwarf_Die& function) {
-    std::vector<CodeExtent> extents = extents_of(function);
-    if (is_removed_at(row.address, extents)) return;
-    found.scope = dwarf_dieoffset(&scope) + 1;
-    name = name_of(scope, scope_names_).whole;
-    around = std::move(extents);
-    const auto entry = entry_of(function);
+  if (!scopes_) scopes_.emplace(functions, space_);
+  if (auto innermost = scopes_->innermost(row.address)) {
+    found.scope = dwarf_dieoffset(&innermost->scope) + 1;
+    name = name_of(innermost->scope, scope_names_).whole;
+    around = extents_of(innermost->function);
+    const auto entry = entry_of(innermost->function);
     body = entry.value_or(kNoEntry);
     for (const CodeExtent& extent : around) {
       if (extent.contains(row.address)) found.is_aside = entry && !extent.contains(*entry);
     }
-  });
+  }
   if (body != kNoEntry && !file.units.is_first(body, functions)) return;
   if (is_stray(row.address, around)) return;
   Part& part = file.parts[body];

@@ -7,10 +7,12 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "linetable/dwarf/scope_names.h"
+#include "linetable/dwarf/scopes.h"
 #include "linetable/dwarf/units.h"
 #include "linetable/elf/code_space.h"
 #include "linetable/plan/code_bytes.h"
@@ -72,8 +74,6 @@ class LocationLines {
                  Dwarf_Die& functions);
   void add_rows(const std::string& path, const std::vector<Raw>& raw, Dwarf_Die& functions);
   void add_row(File& file, const Raw& row, bool follows, Dwarf_Die& functions);
-  [[nodiscard]] bool is_removed_at(std::uint64_t address,
-                                   const std::vector<CodeExtent>& function) const;
   [[nodiscard]] bool is_stray(std::uint64_t address, const std::vector<CodeExtent>& function) const;
   [[nodiscard]] std::vector<LocationAddress> addresses_of(const Part& part) const;
 
@@ -83,6 +83,7 @@ class LocationLines {
   const CodeBytes& code_;
   // Of the unit that is being read. It may not say what code it has.
   ScopeNames scope_names_;
+  std::optional<ScopeIndex> scopes_;  // read when needed
   std::vector<CodeExtent> unit_code_;
   std::map<std::string, File> files_;
 };
