@@ -27,7 +27,8 @@ def unsettled_windows(number: int, total: int) -> Problem:
     return Problem(
         f"in {number:,} of {count(total, 'experiment')} a thread still owed delays when it closed; they are "
         "used, but the effects may be off.",
-        "threads that sleep or wait for input for long cause this; a longer run helps little.",
+        "threads that wait long for a processor, or block the signal of samples, cause this; a longer run "
+        "helps little.",
     )
 
 

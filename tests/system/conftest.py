@@ -105,7 +105,7 @@ class Coz:
                 (self.folder / "enough").touch()
                 return
 
-    def start(self, program: Sequence[object], *arguments: object) -> subprocess.Popen[str]:
+    def start(self, program: Sequence[object], *arguments: object, **options: Any) -> subprocess.Popen[str]:
         """`coz run` in a process group of its own, as a shell starts it."""
         return subprocess.Popen(
             [*self.below, COZ, "run", "-o", self.profile, *map(str, arguments), "---", *map(str, program)],
@@ -115,6 +115,7 @@ class Coz:
             cwd=self.folder,
             env=self.environment,
             start_new_session=True,
+            **options,
         )
 
     def stopped_at(self, wanted: Wanted, program: Sequence[object], *arguments: object) -> Run:

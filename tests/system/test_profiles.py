@@ -90,6 +90,19 @@ def test_time_in_which_the_program_is_stopped_is_no_part_of_the_run(coz, build, 
         assert window["duration"] < stopped * 1e9
 
 
+def test_a_thread_that_sleeps_in_libc_does_not_leave_windows_unsettled(coz, build):
+    process = coz.start([build("reads_input.cpp")], stdin=subprocess.PIPE)
+
+    def delayed(windows):
+        return [window for window in windows if window["delay"] > 10e6]
+
+    coz.wait_for_experiments(lambda windows: len(delayed(windows)) >= 4)
+    run = coz.finished(process)  # which ends its input
+    assert run.status == 0, run.err
+    windows = delayed(run.records("experiment"))
+    assert sum("unsettled" in window["flags"] for window in windows) < len(windows) / 2
+
+
 @pytest.mark.measured
 def test_two_threads(coz, build, examples):
     """In shorter rounds than the example's, so that 10 s are enough."""
