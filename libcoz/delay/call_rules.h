@@ -77,14 +77,26 @@ auto acquire(ThreadDelays& delays, Object object, Attempt attempt, IsBusy is_bus
                       [&] { return wait(delays, object, call, wake_source_of, waits_for); });
 }
 
+// Pays what the thread owes before a wait with a deadline. Returns by how much that comes later
+// then: the program most likely reckoned from the time before.
+inline Nanoseconds settle_before_deadline(ThreadDelays& delays) noexcept {
+  const Nanoseconds begin = delays.now();
+  delays.settle();
+  const Nanoseconds paused = delays.now() - begin;
+  return paused > kMinPause ? paused : 0;
+}
+
 // The same for some time at most: see wait_until().
 template <typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf,
           typename HasTimedOut, typename DeadlineOf>
 auto acquire_until(ThreadDelays& delays, std::uintptr_t object, Attempt attempt, IsBusy is_busy,
                    Call call, WakeSourceOf wake_source_of, HasTimedOut has_timed_out,
                    DeadlineOf deadline, WaitsFor waits_for) {
+  const Nanoseconds paused = settle_before_deadline(delays);
   return take_or_wait(delays, attempt, is_busy, [&] {
-    return wait_until(delays, object, call, wake_source_of, has_timed_out, deadline, waits_for);
+    return wait_until(
+        delays, object, [&](Nanoseconds later) { return call(paused + later); }, wake_source_of,
+        has_timed_out, [&] { return deadline() + paused; }, waits_for);
   });
 }
 
@@ -235,10 +247,10 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
     if (is_waited_for()) delays.record(waits.mutex, ReleaseTime::kNoted);
     delays.releases(waits.mutex);
   };
-  delays.settle();
+  const Nanoseconds paused = settle_before_deadline(delays);
   leave_mutex();
   const bool accounted = delays.before_blocking(WaitsFor::kQueue);
-  auto result = call(Nanoseconds{0});
+  auto result = call(paused);
   delays.took(waits.mutex);
   if (!accounted) return result;
   WakeSource wake_source = WakeSource::kNone;
@@ -247,9 +259,10 @@ auto wait_for_condition(ThreadDelays& delays, Condition waits, IsWaitedFor is_wa
     return wake_source == WakeSource::kExternal;
   };
   if (has_timed_out(result)) {
-    prolong(delays, result, has_timed_out, timed_out(), waits.mutex, [&](Nanoseconds later) {
+    const Nanoseconds deadline = timed_out() + paused;
+    prolong(delays, result, has_timed_out, deadline, waits.mutex, [&](Nanoseconds later) {
       leave_mutex();
-      const auto again = call(later);
+      const auto again = call(paused + later);
       delays.took(waits.mutex);
       return again;
     });

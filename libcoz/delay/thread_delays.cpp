@@ -190,11 +190,15 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
                                                       std::uintptr_t mutex) noexcept {
   const Exclusive exclusive(state_);
   const Nanoseconds lasted = environment_.now() - state_.blocked_at.since;
-  state_.clock.paused(prolonged, std::min(prolonged, lasted));
-  if (lasted < prolonged) return {0, timed_out};
-  ThreadClock::Blocked wait = state_.clock.block(std::max(state_.blocked_at.since, timed_out));
   const auto holder = find_other(mutex);
-  if (holder && holder->at > wait.since) {
+  const bool is_held_up = holder && holder->at > std::max(state_.blocked_at.since, timed_out);
+  // What it overslept serves later debts, as after a pause.
+  if (prolonged > 0) {
+    state_.clock.paused(prolonged, is_held_up ? std::min(prolonged, lasted) : lasted);
+  }
+  if (lasted < prolonged) return {0, timed_out};
+  const auto wait = state_.clock.block(std::max(state_.blocked_at.since, timed_out));
+  if (is_held_up) {
     credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}),
            holder->owes);
   }

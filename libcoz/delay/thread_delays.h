@@ -301,7 +301,8 @@ class ThreadDelays {
   // What the thread has served.
   Nanoseconds local() const noexcept { return state_.clock.local(); }
 
-  // The thread's effective time now.
+  // The wall clock, and the thread's effective time now.
+  Nanoseconds now() const noexcept { return environment_.now(); }
   Nanoseconds effective_now() const noexcept;
 
  private:

@@ -340,7 +340,8 @@ bool Experimenter::owes_delays() {
     if (thread.delay.busy.load(std::memory_order_relaxed)) return;
     if (global - thread.delay.clock.local() <= tolerated) return;
     // One that sleeps in a call without a wrapper pays afterwards.
-    const bool is_ours = thread.process.load(std::memory_order_relaxed) == ThreadState::kFirstProcess;
+    const bool is_ours =
+        thread.process.load(std::memory_order_relaxed) == ThreadState::kFirstProcess;
     if (!is_ours || is_runnable(thread.tid.load(std::memory_order_acquire))) unsettled = true;
   });
   return unsettled;

@@ -23,7 +23,7 @@ inline Nanoseconds time_of(const timespec* deadline) noexcept {
 class Deadline {
  public:
   Deadline(const timespec* given, Nanoseconds later) : deadline_(given) {
-    if (later == 0 || given == nullptr) return;
+    if (later == 0 || given == nullptr || given->tv_nsec < 0 || given->tv_nsec >= kSecond) return;
     const Nanoseconds nanoseconds = given->tv_nsec + later;
     later_ = {given->tv_sec + nanoseconds / kSecond, nanoseconds % kSecond};
     deadline_ = &later_;

@@ -117,3 +117,56 @@ TEST_CASE("other waits that time out are prolonged, too, and see what comes mean
   CHECK(slept == (comes ? kDelay : 0));
   CHECK_FALSE(waits.state.blocked);
 }
+
+TEST_CASE("what a prolonged wait overslept serves later debts") {
+  World world;
+  Thread waits(world, 1);
+  const Nanoseconds deadline = clock_now + 10 * kDelay;
+  std::vector<Nanoseconds> asked;
+  const auto wait = [&](Nanoseconds later) {
+    asked.push_back(later);
+    clock_now = deadline + later + kDelay;
+    if (asked.size() == 1) world.global.raise_to(3 * kDelay);
+    return false;
+  };
+  coz::rules::wait_until(
+      waits.delays, kMutex, wait, [](bool) { return WakeSource::kExternal; },
+      [](bool got) { return !got; }, [&] { return deadline; }, coz::WaitsFor::kQueue);
+  // The wait itself overslept, as it would without delays.
+  CHECK(asked == std::vector<Nanoseconds>{0, 4 * kDelay});
+  CHECK(waits.local() == 3 * kDelay);
+  world.global.raise_to(4 * kDelay);
+  waits.delays.settle();
+  CHECK(slept == 0);
+  CHECK(waits.local() == 4 * kDelay);
+}
+
+TEST_CASE("a deadline comes later by what is paid before the wait") {
+  World world;
+  Thread waits(world, 1);
+  const Nanoseconds deadline = clock_now + 10 * kDelay;
+  world.global.raise_to(4 * kDelay);
+  std::vector<Nanoseconds> asked;
+  const auto wait = [&](Nanoseconds later) {
+    asked.push_back(later);
+    clock_now = deadline + later;
+    if (asked.size() == 1) world.global.raise_to(6 * kDelay);
+    return WakeSource::kExternal;
+  };
+  SECTION("for a condition") {
+    coz::rules::wait_for_condition(
+        waits.delays, {kCondition, kMutex}, [] { return false; }, wait,
+        [](WakeSource result) { return result; }, [&] { return deadline; });
+  }
+  SECTION("for a semaphore") {
+    coz::rules::acquire_until(
+        waits.delays, kMutex, [] { return WakeSource::kExternal; },
+        [](WakeSource result) { return result == WakeSource::kExternal; }, wait,
+        [](WakeSource result) { return result; },
+        [](WakeSource result) { return result == WakeSource::kExternal; }, [&] { return deadline; },
+        coz::WaitsFor::kQueue);
+  }
+  CHECK(asked == std::vector<Nanoseconds>{4 * kDelay, 6 * kDelay});
+  CHECK(slept == 4 * kDelay);
+  CHECK(waits.local() == 6 * kDelay);
+}
