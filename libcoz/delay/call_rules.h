@@ -11,6 +11,7 @@
 #ifndef LIBCOZ_DELAY_CALL_RULES_H
 #define LIBCOZ_DELAY_CALL_RULES_H
 
+#include <algorithm>
 #include <cstdint>
 
 #include "delay/thread_delays.h"
@@ -115,6 +116,12 @@ auto acquire_followed(ThreadDelays& delays, std::uintptr_t lock, Attempt attempt
   return acquire(delays, lock, and_hold(attempt), is_busy, and_hold(call), wake_source_of);
 }
 
+// `object`: that another thread has released to end the wait, or kNoObject.
+inline void end_wait_by(ThreadDelays& delays, std::uintptr_t object) noexcept {
+  const bool by_thread = object != kNoObject;
+  delays.after_blocking(by_thread ? WakeSource::kThread : WakeSource::kExternal, object);
+}
+
 // Waiting for what is known only afterwards: `released_by(result)` names what another thread has
 // released to end the wait, or is kNoObject, for no credit.
 template <typename Call, typename ReleasedBy>
@@ -122,11 +129,7 @@ auto wait_released_by(ThreadDelays& delays, Call call, ReleasedBy released_by,
                       WaitsFor waits_for = WaitsFor::kLock) {
   const bool accounted = delays.before_blocking(waits_for);
   const auto result = call();
-  if (accounted) {
-    const std::uintptr_t object = released_by(result);
-    delays.after_blocking(object != kNoObject ? WakeSource::kThread : WakeSource::kExternal,
-                          object);
-  }
+  if (accounted) end_wait_by(delays, released_by(result));
   return result;
 }
 
@@ -325,6 +328,25 @@ auto wait_for_outside(ThreadDelays& delays, Call call, ReleasedBy released_by) {
 template <typename Call>
 auto wait_for_outside(ThreadDelays& delays, Call call) {
   return wait_for_outside(delays, call, [](const auto&) { return kNoObject; });
+}
+
+// The same for `timeout` at most, and then, as above, for as long as the thread owes. `again(left)`
+// waits for so long.
+template <typename Call, typename HasTimedOut, typename Again, typename ReleasedBy>
+auto wait_for_outside_until(ThreadDelays& delays, Call call, HasTimedOut has_timed_out,
+                            Nanoseconds timeout, Again again, ReleasedBy released_by) {
+  if (delays.follows_waits()) delays.settle();
+  const Nanoseconds deadline = delays.now() + timeout;
+  const bool accounted = delays.before_blocking(WaitsFor::kOutside);
+  auto result = call();
+  if (!accounted) return result;
+  if (has_timed_out(result)) {
+    prolong(delays, result, has_timed_out, deadline, kNoObject, [&](Nanoseconds later) {
+      return again(std::max<Nanoseconds>(deadline + later - delays.now(), 0));
+    });
+  }
+  end_wait_by(delays, released_by(result));
+  return result;
 }
 
 }  // namespace coz::rules

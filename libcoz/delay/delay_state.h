@@ -43,6 +43,7 @@ struct DelayState {
   std::uint32_t smoothed_epoch = 0;  // where windows are combined: of the delays of its mixes
 
   ThreadClock::Blocked blocked_at{};
+  Nanoseconds prolonged_at = 0;  // when it began to wait on after a time-out
   // Address of the stack frame that blocked; calls from frames below it come from signal handlers.
   std::uintptr_t blocked_frame = 0;
 

@@ -186,25 +186,30 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
 // here, with the mutex held, would hold up all other users of the mutex; so the thread waits on, as
 // if the time-out came later. It does not where that has been tried and the wait did not last,
 // because the deadline is of a clock that was not recognised.
+//
+// If another thread ends the wait then, the time-out would not have come before, had nobody paused:
+// all of the wait has been for that thread, but for what is paid already.
 ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
                                                       std::uintptr_t mutex) noexcept {
   const Exclusive exclusive(state_);
-  const Nanoseconds lasted = environment_.now() - state_.blocked_at.since;
+  const Nanoseconds lasted = environment_.now() - state_.prolonged_at;
   const auto holder = find_other(mutex);
   const bool is_held_up = holder && holder->at > std::max(state_.blocked_at.since, timed_out);
   // What it overslept serves later debts, as after a pause.
   if (prolonged > 0) {
     state_.clock.paused(prolonged, is_held_up ? std::min(prolonged, lasted) : lasted);
+    if (lasted < prolonged) return {0, timed_out};
   }
-  if (lasted < prolonged) return {0, timed_out};
   const auto wait = state_.clock.block(std::max(state_.blocked_at.since, timed_out));
   if (is_held_up) {
     credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}),
            holder->owes);
   }
   const Nanoseconds due = state_.clock.pause_due(global_now(), kMinPause);
-  state_.blocked_at = state_.clock.block(environment_.now());
-  return {due, state_.blocked_at.since + due};
+  const Nanoseconds local = state_.clock.local();
+  state_.blocked_at = {local, state_.blocked_at.since + (local - state_.blocked_at.local)};
+  state_.prolonged_at = environment_.now();
+  return {due, state_.prolonged_at + due};
 }
 
 std::optional<WakerTable::Waker> ThreadDelays::find_other(std::uintptr_t object) const noexcept {

@@ -201,11 +201,10 @@ class FollowedWait {
   Waits::Wait wait_;
 };
 
-// A wait for something outside: no credit, unless a signal of another thread ended it, or the
-// release of what `released(delays, result)` returns, if that is not kNoObject.
-template <typename Call, typename Released, typename IsInterrupted>
-COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released released,
-                                   IsInterrupted is_interrupted) {
+// Waits for something outside by `rule(delays, call, released_by)`.
+template <typename Rule, typename Call, typename Released, typename IsInterrupted>
+COZ_WRAPPER_PART auto wait_outside_by(Rule rule, OutsideWait outside, Call call, Released released,
+                                      IsInterrupted is_interrupted) {
   auto delays = Session::current_delays();
   if (!delays) return call();
   const KernelCall kernel_call;
@@ -215,17 +214,41 @@ COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released rele
     if (signal != kNoObject || result <= 0) return signal;
     return released(static_cast<const ThreadDelays&>(*delays), result);
   };
-  if (!delays->follows_waits()) return rules::wait_for_outside(*delays, call, released_by);
+  if (!delays->follows_waits()) return rule(*delays, call, released_by);
   const auto followed = [&] {
     const FollowedWait wait(*delays, outside.wait_class, nullptr, outside.ends());
     return call();
   };
-  return rules::wait_for_outside(*delays, followed, released_by);
+  return rule(*delays, followed, released_by);
+}
+
+// A wait for something outside: no credit, unless a signal of another thread ended it, or the
+// release of what `released(delays, result)` returns, if that is not kNoObject.
+template <typename Call, typename Released, typename IsInterrupted>
+COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released released,
+                                   IsInterrupted is_interrupted) {
+  const auto rule = [](ThreadDelays& delays, auto wait, auto released_by) {
+    return rules::wait_for_outside(delays, wait, released_by);
+  };
+  return wait_outside_by(rule, outside, call, released, is_interrupted);
 }
 template <typename Call, typename Released>
 COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released released) {
   return wait_outside(outside, call, released, [](long result) { return is_interrupted(result); });
 }
+
+// The same for a call that returns 0 after `outside.timeout`. `again(left)` then waits for so long.
+template <typename Call, typename Again, typename Released>
+COZ_WRAPPER_PART int wait_outside_until(OutsideWait outside, Call call, Again again,
+                                        Released released) {
+  const auto rule = [=](ThreadDelays& delays, auto wait, auto released_by) {
+    return rules::wait_for_outside_until(
+        delays, wait, [](int result) { return result == 0; }, outside.timeout, again, released_by);
+  };
+  return wait_outside_by(rule, outside, call, released,
+                         [](long result) { return is_interrupted(result); });
+}
+
 template <typename Call>
 COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call) {
   return wait_outside(outside, call, [](const ThreadDelays&, long) { return kNoObject; });

@@ -82,9 +82,27 @@ std::uintptr_t released_at_epoll(const ThreadDelays& delays, int epoll) noexcept
   return coz::released_meanwhile(delays, coz::key_of_file(epoll));
 }
 
+// `again(left)` goes on with a wait that has timed out. It must not round `left` up.
+template <typename Call, typename Again, typename Released>
+COZ_WRAPPER_PART int wait_within(Nanoseconds timeout, const MaskOfCall& mask, Call call,
+                                 Again again, Released released) {
+  const OutsideWait outside(WaitClass::kPoll, timeout);
+  // Without a time-out there is none to go on from, and a call that does not wait must not begin
+  // to.
+  if (timeout == OutsideWait::kNever || timeout <= 0) {
+    return coz::wait_outside(outside, call, released);
+  }
+  const auto again_past_samples = [again, &mask](Nanoseconds left) {
+    const timespec time = {left / kSecond, left % kSecond};
+    return coz::past_samples_within(&time, again,
+                                    [&mask](int result) { return mask.is_repeated(result); });
+  };
+  return coz::wait_outside_until(outside, call, again_past_samples, released);
+}
+
 // `call` gets the time-out in milliseconds; below 0 means none. `released`: wait_outside()'s.
-template <typename Call, typename Released>
-COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call,
+template <typename Call, typename Again, typename Released>
+COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call call, Again again,
                                        Released released) {
   const auto repeated = [=, &mask] {
     coz::Remaining remaining(timeout < 0 ? 0 : timeout * kMillisecond);
@@ -97,19 +115,39 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
         [&mask](int result) { return mask.is_repeated(result); });
   };
   const Nanoseconds limit = timeout < 0 ? OutsideWait::kNever : timeout * kMillisecond;
-  return coz::wait_outside({WaitClass::kPoll, limit}, repeated, released);
+  return wait_within(limit, mask, repeated, again, released);
 }
+
+// Whether `call` also goes on after a time-out: not if that changes its arguments.
+enum class GoesOn { kYes, kNo };
 
 template <typename Call, typename Released>
 COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call,
-                                   Released released) {
+                                   GoesOn goes_on, Released released) {
   const auto repeated = [=, &mask] {
     return coz::past_samples_within(timeout, call,
                                     [&mask](int result) { return mask.is_repeated(result); });
   };
   const Nanoseconds limit =
       timeout == nullptr ? OutsideWait::kNever : coz::nanoseconds_of(*timeout);
-  return coz::wait_outside({WaitClass::kPoll, limit}, repeated, released);
+  if (goes_on == GoesOn::kNo) {
+    return coz::wait_outside({WaitClass::kPoll, limit}, repeated, released);
+  }
+  return wait_within(limit, mask, repeated, call, released);
+}
+
+// How poll() and epoll_wait() go on.
+auto poll_again(pollfd* files, nfds_t count, const MaskOfCall& mask) noexcept {
+  return
+      [=, &mask](const timespec* left) { return COZ_REAL(ppoll)(files, count, left, mask.get()); };
+}
+// An epoll file is ready for input when it has events.
+auto epoll_again(int epoll, epoll_event* events, int most, const MaskOfCall& mask) noexcept {
+  return [=, &mask](const timespec* left) {
+    pollfd file = {epoll, POLLIN, 0};
+    const int ready = COZ_REAL(ppoll)(&file, 1, left, mask.get());
+    return ready > 0 ? COZ_REAL(epoll_wait)(epoll, events, most, 0) : ready;
+  };
 }
 
 // Waits for input for what is left of SO_RCVTIMEO since `start`. False, with the errno of the call,
@@ -180,6 +218,7 @@ COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
 COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(poll)(files, count, ms); },
+      poll_again(files, count, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -187,6 +226,7 @@ COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const
   const MaskOfCall own(mask);
   return with_timespec(
       timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); },
+      GoesOn::kYes,
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -213,12 +253,14 @@ COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
       [&](const timespec* t) {
         return COZ_REAL(pselect)(count, read, write, except, t, own.get());
       },
+      GoesOn::kNo,
       [=](const ThreadDelays& delays, long) { return released_at(delays, count, read); });
 }
 
 COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); },
+      epoll_again(epoll, events, most, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -228,6 +270,7 @@ COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout
   return with_milliseconds(
       timeout, own,
       [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); },
+      epoll_again(epoll, events, most, own),
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -237,6 +280,7 @@ COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const time
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); },
+      GoesOn::kYes,
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -287,6 +331,7 @@ COZ_EXPORT int accept4(int socket, sockaddr* address, socklen_t* address_size, i
 COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); },
+      poll_again(files, count, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -296,6 +341,7 @@ COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); },
+      GoesOn::kYes,
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
