@@ -16,6 +16,9 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <array>
+#include <cstring>
+
 #include "interpose/blocking.h"
 #include "interpose/connections.h"
 #include "interpose/event_wakes.h"
@@ -118,28 +121,53 @@ COZ_WRAPPER_PART int with_milliseconds(int timeout, const MaskOfCall& mask, Call
   return wait_within(limit, mask, repeated, again, released);
 }
 
-// Whether `call` also goes on after a time-out: not if that changes its arguments.
-enum class GoesOn { kYes, kNo };
-
-template <typename Call, typename Released>
+template <typename Call, typename Again, typename Released>
 COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& mask, Call call,
-                                   GoesOn goes_on, Released released) {
+                                   Again again, Released released) {
   const auto repeated = [=, &mask] {
     return coz::past_samples_within(timeout, call,
                                     [&mask](int result) { return mask.is_repeated(result); });
   };
   const Nanoseconds limit =
       timeout == nullptr ? OutsideWait::kNever : coz::nanoseconds_of(*timeout);
-  if (goes_on == GoesOn::kNo) {
-    return coz::wait_outside({WaitClass::kPoll, limit}, repeated, released);
-  }
-  return wait_within(limit, mask, repeated, call, released);
+  return wait_within(limit, mask, repeated, again, released);
 }
 
-// How poll() and epoll_wait() go on.
+// The sets of select(), which a time-out empties.
+class AwaitedSets {
+ public:
+  AwaitedSets(int count, fd_set* read, fd_set* write, fd_set* except) noexcept
+      : size_(count < 0 || count > FD_SETSIZE ? 0 : (count + 63U) / 64 * 8),
+        sets_{read, write, except} {
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (sets_[i] != nullptr) std::memcpy(&saved_[i], sets_[i], size_);
+    }
+  }
+  // Returns false where they are too large to be known.
+  bool restore() const noexcept {
+    for (std::size_t i = 0; i < sets_.size(); ++i) {
+      if (sets_[i] != nullptr) std::memcpy(sets_[i], &saved_[i], size_);
+    }
+    return size_ != 0;
+  }
+
+ private:
+  std::size_t size_;  // programs may have less room than an fd_set
+  std::array<fd_set*, 3> sets_;
+  std::array<fd_set, 3> saved_;
+};
+
+// How poll(), select() and epoll_wait() go on.
 auto poll_again(pollfd* files, nfds_t count, const MaskOfCall& mask) noexcept {
   return
       [=, &mask](const timespec* left) { return COZ_REAL(ppoll)(files, count, left, mask.get()); };
+}
+auto select_again(const AwaitedSets& sets, int count, fd_set* read, fd_set* write, fd_set* except,
+                  const MaskOfCall& mask) noexcept {
+  return [=, &sets, &mask](const timespec* left) {
+    if (!sets.restore()) return 0;
+    return COZ_REAL(pselect)(count, read, write, except, left, mask.get());
+  };
 }
 // An epoll file is ready for input when it has events.
 auto epoll_again(int epoll, epoll_event* events, int most, const MaskOfCall& mask) noexcept {
@@ -226,7 +254,7 @@ COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const
   const MaskOfCall own(mask);
   return with_timespec(
       timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); },
-      GoesOn::kYes,
+      poll_again(files, count, own),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -239,21 +267,22 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
   const Nanoseconds limit = timeout == nullptr
                                 ? OutsideWait::kNever
                                 : coz::nanoseconds_of({timeout->tv_sec, timeout->tv_usec * 1000});
-  const OutsideWait wait{WaitClass::kPoll, limit};
-  return coz::wait_outside(wait, repeated, [=](const ThreadDelays& delays, long) {
-    return released_at(delays, count, read);
-  });
+  const AwaitedSets sets(count, read, write, except);
+  return wait_within(
+      limit, kNoMask, repeated, select_again(sets, count, read, write, except, kNoMask),
+      [=](const ThreadDelays& delays, long) { return released_at(delays, count, read); });
 }
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
+  const AwaitedSets sets(count, read, write, except);
   return with_timespec(
       timeout, own,
       [&](const timespec* t) {
         return COZ_REAL(pselect)(count, read, write, except, t, own.get());
       },
-      GoesOn::kNo,
+      select_again(sets, count, read, write, except, own),
       [=](const ThreadDelays& delays, long) { return released_at(delays, count, read); });
 }
 
@@ -280,7 +309,7 @@ COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const time
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); },
-      GoesOn::kYes,
+      epoll_again(epoll, events, most, own),
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -341,7 +370,7 @@ COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); },
-      GoesOn::kYes,
+      poll_again(files, count, own),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
