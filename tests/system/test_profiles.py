@@ -3,6 +3,7 @@
 import os
 import resource
 import signal
+import statistics
 import subprocess
 import time
 from collections import Counter
@@ -234,6 +235,21 @@ def test_who_is_woken_from_outside_owes_the_delays(coz, build, request, means):
     (result,) = coz.results()
     (point,) = [p for p in result["curve"] if p["speedup"] == 0.5]
     assert abs(point["effect"]) < 0.2
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("means", ["condition", "poll", *other_calls("semaphore", "select", "epoll")])
+def test_waits_with_time_outs_last_as_long_in_effective_time(coz, build, request, means):
+    """Delays that were paid late, or twice, made turns 1.3 to 3 times as long: contention."""
+    line = line_number(request.config.rootpath / "tests/programs/timed_waits.cpp", "asm volatile")
+    program = [build("timed_waits.cpp"), means, 6]
+    run = coz.run(program, "--fixed-line", f"timed_waits.cpp:{line}", "--speedups", 75)
+    assert run.status == 0, run.err
+    periods = {0: [], 0.75: []}
+    for window in run.records("experiment"):
+        for point in window["points"]:
+            periods[window["speedup"]].append(point["elapsed"] / point["visits"])
+    assert 0.8 < statistics.median(periods[0.75]) / statistics.median(periods[0]) < 1.2
 
 
 @pytest.mark.measured
