@@ -8,7 +8,7 @@ where there is no such run, in the windows of the level itself, before amplifica
 Where several threads receive requests that come on a schedule from outside, each of them is also brought
 forward by the pauses for those of the others; and threads that receive different numbers of requests differ
 in r. So all loads are multiplied by what arrivals show at a low level, if that is surely more than planned.
-It may be less where requests wait for the program, which is no reason to call the load so.
+It may be less where requests wait for the program; the load is not lowered for that.
 
 A thread cannot wait for less than nothing: where what it computes between two arrivals and d_a are more than
 the time between them, the level is limited (`find_limit`), and no knee is sought there.

@@ -1,7 +1,7 @@
-// How long a thread has waited at queues, and who ended its waits: the kernel of a bounded queue is
-// a condition, a semaphore, a futex or a stream at which its users wait for each other. Waits for
-// locks, barriers and ends of threads are not counted. Waits for something outside count where
-// nearly all of the thread's are ended by other threads, as those of an event loop by an eventfd.
+// How long a thread has waited at queues, and who ended its waits: users of a bounded queue wait
+// for each other at a condition, a semaphore, a futex or a stream. Waits for locks, barriers and
+// ends of threads are not counted. Waits for something outside count where nearly all of the
+// thread's are ended by other threads, as those of an event loop by an eventfd.
 //
 // While a queue fills or drains, nobody waits at it, and the threads on its two sides work at paces
 // of their own (experiment/flow_meter.h).

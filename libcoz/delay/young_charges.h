@@ -10,9 +10,9 @@
 // A thread that ends has no later pause to shorten by what it overslept. So the next thread of its
 // kind begins with that.
 //
-// One target at a time. Lock-free; any thread, also in signal handlers. Threads take from a bucket
-// what it held a moment ago, so that it may come to hold less than nothing: nothing is taken then
-// until it has been filled again, and as much is charged as was sampled. Only what is added while
+// One target at a time. Lock-free; any thread, also in signal handlers. Threads take what a
+// bucket held a moment ago, so it may go below 0. Then nothing is taken until it is filled again:
+// what is charged equals what was sampled. Only what is added while
 // the target changes may be lost.
 #ifndef LIBCOZ_DELAY_YOUNG_CHARGES_H
 #define LIBCOZ_DELAY_YOUNG_CHARGES_H

@@ -4,14 +4,14 @@
 // What they cost the program together, the *dose* Σ s·a (s: speedup; a: share of effective time in
 // which the target runs), stays small: on average at most the limit, so that the main target's
 // curve is measured near the program's working point. No companion alone has more than half of the
-// limit: a large target is sped up a little, or is no companion. Those are what main targets are
-// for. Small ones are covered by being companions, and need no windows as main targets.
+// limit: a large target is sped up a little, or is no companion: it gets windows as a main
+// target. Small ones are covered by being companions, and need none.
 //
 // A target takes part with a chance that falls with the square root of its share, at most one half:
 // of a given dose, small targets get more windows than large ones, since each costs less. When it
-// takes part, its speedup is any that its share allows. Rare and strong says more than often and
-// weak: the precision of a slope grows with the variance of s. Chances do not depend on what other
-// targets drew, nor on the main target's speedup.
+// takes part, its speedup is any that its share allows. A strong speedup now and then says more
+// than a weak one often: the precision of a slope grows with the variance of s. Chances do not
+// depend on what other targets drew, nor on the main target's speedup.
 //
 // Regions are no companions, and windows on a region have none: so a sample is charged for one
 // target at most (docs/decisions/targets.md).

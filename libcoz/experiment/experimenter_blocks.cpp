@@ -31,8 +31,8 @@ std::vector<Experimenter::BlockWindow> Experimenter::windows_of(const PlannedBlo
   }
   std::vector<int> speedups(kWindowsPerBlock, 0);
   if (planned.target != kNoTarget) {
-    speedups = settling_.is_slow(planned.target) ? plan_.next_block_there_and_back(random_)
-                                                 : plan_.next_block(random_, planned.speedups);
+    speedups = settling_.is_slow(planned.target) ? plan_.draw_there_and_back(random_)
+                                                 : plan_.draw_speedups(random_, planned.speedups);
   }
   for (const int speedup : speedups) block.push_back({speedup});
   return block;

@@ -1,4 +1,5 @@
-// How long to wait, after a change of the speedup, until queues have reached steady state.
+// How long to wait, after a change of the speedup, until queues have reached steady state; and how
+// much longer a window stays open.
 //
 // While a queue fills or drains, the threads on its two sides do not wait for each other. In steady
 // state a stage waits now and then: at a full queue, or at an empty one. A window may open at such

@@ -36,7 +36,8 @@ SpeedupPlan::SpeedupPlan(std::optional<int> fixed, std::vector<int> chosen)
       is_chosen_(fixed || !chosen.empty()),
       treatments_(treatments(fixed, std::move(chosen))) {}
 
-std::vector<int> SpeedupPlan::next_block(Random& random, const std::vector<int>& preferred) const {
+std::vector<int> SpeedupPlan::draw_speedups(Random& random,
+                                            const std::vector<int>& preferred) const {
   if (treatments_.empty()) return std::vector<int>(kWindowsPerBlock, 0);
   const std::vector<int>& tried = is_chosen_ || preferred.empty() ? treatments_ : preferred;
   // Round by round, so that a treatment that is tried more than once is in every part.
@@ -59,8 +60,8 @@ std::vector<int> SpeedupPlan::next_block(Random& random, const std::vector<int>&
   return block;
 }
 
-std::vector<int> SpeedupPlan::next_block_there_and_back(Random& random) const {
-  std::vector<int> treated = next_block(random);
+std::vector<int> SpeedupPlan::draw_there_and_back(Random& random) const {
+  std::vector<int> treated = draw_speedups(random);
   const std::size_t baselines = std::erase(treated, 0);
   // They are in random order, so that each is on the way up as often as on the way down.
   const auto highest = treated.begin() + static_cast<std::ptrdiff_t>((treated.size() + 1) / 2);

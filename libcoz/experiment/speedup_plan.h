@@ -42,9 +42,9 @@ class SpeedupPlan {
 
   // The speedups of the windows of the next block, in order. `preferred`: treatments instead of the
   // built-in ladder; if the user chose some, these count.
-  std::vector<int> next_block(Random& random, const std::vector<int>& preferred = {}) const;
+  std::vector<int> draw_speedups(Random& random, const std::vector<int>& preferred = {}) const;
   // The same there and back.
-  std::vector<int> next_block_there_and_back(Random& random) const;
+  std::vector<int> draw_there_and_back(Random& random) const;
 
   // One speedup for a whole run: 0 with probability one half (§5.2.2.1), else any treatment.
   int for_whole_run(Random& random) const;

@@ -1,4 +1,4 @@
-// Which target the next block is about, its main target, or that companions alone are measured.
+// Which target the next block is about (its main target), or whether it measures companions alone.
 //
 // Without companions, and in the first blocks, targets are drawn by their samples
 // (target_selector.h). Afterwards seven of eight blocks go where they decide something, to targets

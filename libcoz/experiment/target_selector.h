@@ -1,9 +1,9 @@
-// Which target to experiment on next: drawn at random, in the long run in proportion to the samples
-// in each target over the whole run, with a floor.
+// The lottery of target_planner.h: a target at random, in the long run in proportion to its samples
+// over the whole run, with a floor.
 //
 // Any fixed order would bias the results (dissertation §5.2.2.1); so would taking the target of the
-// next sample, which favours whatever follows an experiment. The floor gives their share of
-// experiments to targets that are rarely sampled, but are not mere noise.
+// next sample, which favours whatever follows an experiment. The floor gives targets
+// that are rarely sampled, but not mere noise, their share of experiments.
 //
 // Draws are balanced: a target's chance is what it lacks of its share, so that after a minute two
 // equal targets have had about equally many experiments. With independent draws 5 and 13 of 18

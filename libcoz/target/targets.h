@@ -1,10 +1,9 @@
-// What an experiment speeds up, by number: a *target* is a line, a function or a call path, as
-// --granularity says, a region that the program marks, or waiting for something outside the
-// program.
+// What an experiment speeds up, by number: a *target* is a line, function or call path, as
+// --granularity says, a marked region, or a wait, for a lock or otherwise.
 //
-//   0 … kFirstWait − 1    regions
-//   kMaxSites from there  waits (wait_sites.h)
-//   from kFirstLine on    lines or functions by their global ids, or call paths
+//   0 … kFirstWait − 1           regions
+//   kFirstWait … kFirstLine − 1  waits (wait_sites.h)
+//   from kFirstLine on           lines or functions by their global ids, or call paths
 //
 // of() is for signal handlers, in any thread, as are of_wait() and add_wait(); the rest may
 // allocate, and is for one thread.

@@ -1,4 +1,4 @@
-// Gives back what processes of the tree held that are gone: killed, or become another program.
+// Releases what processes of the tree held that are gone: killed, or become another program.
 //
 // What their threads have counted stays. What they were about to be charged, and what they owe,
 // ends with them.

@@ -3,8 +3,8 @@
 // samples keep step with a loop.
 //
 // An event has one period, which is set anew at each sample. perf drops a sample that finds the
-// thread in kernel mode; if that is the first, the event goes on by the phase, and what it raises
-// next is no sample.
+// thread in kernel mode; if that is the first sample, the event keeps the phase as its period, and
+// its next signal is no sample.
 //
 // One thread owns it, and uses it in its signal handler, or before it has samples. Times are the
 // thread's processor time, and handed in.

@@ -1,7 +1,6 @@
 // Debug information that libdw reads, and its units.
 //
-// libdw ends the process where memory is refused to it; here it does so with the answer that says
-// so (process_limits.h).
+// libdw ends the process when memory runs out; here it says that first (process_limits.h).
 #ifndef LINETABLE_DWARF_UNITS_H
 #define LINETABLE_DWARF_UNITS_H
 

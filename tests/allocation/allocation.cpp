@@ -58,7 +58,7 @@ void Profiler::run_until(coz::Nanoseconds time) {
     }
     const std::vector<int> speedups = planned.target == coz::kNoTarget
                                           ? std::vector<int>(coz::kWindowsPerBlock, 0)
-                                          : plan_.next_block(random_, planned.speedups);
+                                          : plan_.draw_speedups(random_, planned.speedups);
     for (const int speedup : speedups) run_window(planned.target, speedup);
     now_ += kReference;
     if (log_ != nullptr && now_ >= next_checkpoint_) {

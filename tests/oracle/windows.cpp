@@ -32,9 +32,8 @@ void Windows::measure_for(Nanoseconds length) {
   while (world_.now() < end) {
     const auto line = static_cast<Line>(random_.below(static_cast<std::uint64_t>(lines_)));
     const bool slow = settling_.is_slow(static_cast<std::uint32_t>(line));
-    const std::vector<int> block = slow && care_.there_and_back
-                                       ? plan_.next_block_there_and_back(random_)
-                                       : plan_.next_block(random_);
+    const std::vector<int> block = slow && care_.there_and_back ? plan_.draw_there_and_back(random_)
+                                                                : plan_.draw_speedups(random_);
     for (const int speedup : block) run_window(line, speedup);
     ++block_;
   }

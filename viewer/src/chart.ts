@@ -89,7 +89,7 @@ function series(entry: Entry): [Result, "a" | "b"][] {
   return found;
 }
 
-/** The classes of a curve: orange (`harm`) just where there is contention. */
+/** The classes of a curve: orange (`harm`) for contention, unless compared. */
 export function styleOf(result: Result, which: "a" | "b", compared: boolean): string {
   // Beside another, a curve has the colour of its profile.
   const direction = compared

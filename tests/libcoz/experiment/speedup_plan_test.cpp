@@ -19,7 +19,7 @@ TEST_CASE("a block tries every speedup once, beside two baselines") {
   wanted.insert(wanted.end(), {0, 0});
   std::sort(wanted.begin(), wanted.end());
   for (int i = 0; i < 500; ++i) {
-    std::vector<int> block = plan.next_block(random);
+    std::vector<int> block = plan.draw_speedups(random);
     std::sort(block.begin(), block.end());
     REQUIRE(block == wanted);
   }
@@ -32,7 +32,7 @@ TEST_CASE("each half of a block has a baseline, wherever in it") {
   constexpr auto kHalf = static_cast<std::ptrdiff_t>(kWindowsPerBlock / 2);
   std::vector<int> baselines_at(kWindowsPerBlock);
   for (int i = 0; i < kBlocks; ++i) {
-    const std::vector<int> block = plan.next_block(random);
+    const std::vector<int> block = plan.draw_speedups(random);
     REQUIRE(std::count(block.begin(), block.begin() + kHalf, 0) == 1);
     for (std::size_t place = 0; place < block.size(); ++place) {
       baselines_at[place] += block[place] == 0;
@@ -49,7 +49,7 @@ TEST_CASE("no speedup has a fixed place in the block") {
     Random order(4);
     std::vector<int> at(kWindowsPerBlock);
     for (int i = 0; i < kBlocks; ++i) {
-      const std::vector<int> block = plan.next_block(order);
+      const std::vector<int> block = plan.draw_speedups(order);
       ++at[static_cast<std::size_t>(std::find(block.begin(), block.end(), speedup) -
                                     block.begin())];
     }
@@ -60,7 +60,7 @@ TEST_CASE("no speedup has a fixed place in the block") {
 TEST_CASE("a fixed speedup is the only treatment, beside as many baselines") {
   Random random(6);
   const SpeedupPlan plan(35);
-  std::vector<int> block = plan.next_block(random);
+  std::vector<int> block = plan.draw_speedups(random);
   std::sort(block.begin(), block.end());
   CHECK(block == std::vector<int>{0, 0, 0, 0, 35, 35, 35, 35});
   CHECK(plan.for_whole_run(random) == 35);
@@ -69,7 +69,7 @@ TEST_CASE("a fixed speedup is the only treatment, beside as many baselines") {
 TEST_CASE("a fixed speedup of 0 means baselines alone") {
   Random random(7);
   const SpeedupPlan plan(0);
-  CHECK(plan.next_block(random) == std::vector<int>(kWindowsPerBlock, 0));
+  CHECK(plan.draw_speedups(random) == std::vector<int>(kWindowsPerBlock, 0));
   CHECK(plan.for_whole_run(random) == 0);
 }
 
@@ -80,7 +80,7 @@ TEST_CASE("a list of any length is tried equally often, never far from a baselin
     const std::vector<int> chosen(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(length));
     const SpeedupPlan plan(std::nullopt, chosen);
     for (int i = 0; i < 200; ++i) {
-      const std::vector<int> block = plan.next_block(random);
+      const std::vector<int> block = plan.draw_speedups(random);
       INFO(length << " speedups, " << block.size() << " windows");
       std::map<int, int> times;
       for (const int speedup : block) ++times[speedup];
@@ -109,7 +109,7 @@ TEST_CASE("few speedups are in both halves of a block as often") {
        {std::vector<int>{30}, std::vector<int>{25, 50}, std::vector<int>{20, 50, 80}}) {
     const SpeedupPlan plan(std::nullopt, chosen);
     for (int i = 0; i < 200; ++i) {
-      std::vector<int> block = plan.next_block(random);
+      std::vector<int> block = plan.draw_speedups(random);
       const auto middle = block.begin() + static_cast<std::ptrdiff_t>(block.size() / 2);
       std::sort(block.begin(), middle);
       std::sort(middle, block.end());
@@ -125,7 +125,7 @@ TEST_CASE("no speedup of a list has a fixed place in the block") {
   constexpr int kBlocks = 7000;
   std::map<int, std::vector<int>> at;
   for (int i = 0; i < kBlocks; ++i) {
-    const std::vector<int> block = plan.next_block(random);
+    const std::vector<int> block = plan.draw_speedups(random);
     REQUIRE(block.size() == 7);
     for (std::size_t place = 0; place < block.size(); ++place) {
       at[block[place]].resize(7);
@@ -161,7 +161,7 @@ TEST_CASE("the same seed plans the same blocks") {
   Random a(9);
   Random b(9);
   const SpeedupPlan plan(std::nullopt);
-  for (int i = 0; i < 50; ++i) REQUIRE(plan.next_block(a) == plan.next_block(b));
+  for (int i = 0; i < 50; ++i) REQUIRE(plan.draw_speedups(a) == plan.draw_speedups(b));
 }
 
 TEST_CASE("there and back, a block rises from a baseline and falls to another") {
@@ -170,7 +170,7 @@ TEST_CASE("there and back, a block rises from a baseline and falls to another") 
   std::map<int, int> up;
   constexpr int kBlocks = 2000;
   for (int i = 0; i < kBlocks; ++i) {
-    std::vector<int> block = plan.next_block_there_and_back(random);
+    std::vector<int> block = plan.draw_there_and_back(random);
     REQUIRE(block.size() == kWindowsPerBlock);
     REQUIRE(block.front() == 0);
     REQUIRE(block.back() == 0);
@@ -186,7 +186,7 @@ TEST_CASE("there and back, a block rises from a baseline and falls to another") 
 
 TEST_CASE("there and back, a single treatment stands between its baselines") {
   Random random(6);
-  CHECK(SpeedupPlan(30).next_block_there_and_back(random) ==
+  CHECK(SpeedupPlan(30).draw_there_and_back(random) ==
         std::vector<int>{0, 0, 30, 30, 30, 30, 0, 0});
-  CHECK(SpeedupPlan(0).next_block_there_and_back(random) == std::vector<int>(kWindowsPerBlock, 0));
+  CHECK(SpeedupPlan(0).draw_there_and_back(random) == std::vector<int>(kWindowsPerBlock, 0));
 }
