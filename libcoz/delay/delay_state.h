@@ -25,8 +25,6 @@ struct DelayState {
   std::atomic<bool> busy{false};
   // In a call that may block. The handler must not pause then, and the thread counts as settled.
   std::atomic<bool> blocked{false};
-  // In the unwinder, whose calls are not the program's.
-  std::atomic<bool> in_unwinder{false};
   // Charges that came while the thread was busy or blocked, ns.
   std::atomic<Nanoseconds> deferred{0};
   // Locks released and units of semaphores given: as many for each item of a queue.
@@ -77,7 +75,6 @@ struct DelayState {
   void reset(std::uint32_t new_slot) noexcept {
     slot = new_slot;
     busy.store(false, std::memory_order_relaxed);
-    in_unwinder.store(false, std::memory_order_relaxed);
     pausing.store(false, std::memory_order_relaxed);
     blocked.store(false, std::memory_order_relaxed);
     in_marked_wait.store(false, std::memory_order_relaxed);

@@ -77,9 +77,10 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
   });
 }
 
-// `process`: as kill() has it, 0 or less for groups.
+// `process`: as kill() has it, 0 or less for groups. Without --tree, a signal to another process
+// wakes no thread of the program.
 COZ_WRAPPER_PART void before_signalling(pid_t process, int signal) {
-  if (signal == 0) return;
+  if (signal == 0 || (!is_tree() && process > 0 && process != getpid())) return;
   if (auto delays = Session::current_delays()) {
     const pid_t receiver = is_tree() && process > 0 ? process : Session::kAnyProcess;
     delays->before_waking(Session::object_of_signal(Session::kAnySignal, receiver),

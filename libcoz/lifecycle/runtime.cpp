@@ -344,11 +344,8 @@ void Runtime::run_timer(bool runs) noexcept {
 void Runtime::kernel_call_returns(ThreadState& thread, Nanoseconds start,
                                   Nanoseconds end) noexcept {
   Runtime* runtime = active();
-  // The handler counts the same periods, and may call by the unwinder, or be interrupted.
-  if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed) ||
-      thread.delay.in_unwinder.load(std::memory_order_relaxed)) {
-    return;
-  }
+  // The handler, which a handler of the program's may have interrupted, counts the same periods.
+  if (runtime == nullptr || thread.in_handler.load(std::memory_order_relaxed)) return;
   ThreadDelays delays(thread.delay, runtime->session_.delays);
   runtime->sampler_.kernel_call_returns(thread, delays, start, end);
 }
@@ -360,9 +357,8 @@ void Runtime::take_missed_ticks(ThreadState& thread) noexcept {
 Waits::Wait Runtime::enter_wait(ThreadDelays& delays, WaitClass wait_class, const AwaitedLock* lock,
                                 Nanoseconds deadline) noexcept {
   Runtime* runtime = active();
-  ThreadState* thread = Session::current_thread();
-  if (runtime == nullptr || thread == nullptr) return {};
-  return runtime->waits_.enter(wait_class, lock, deadline, *thread, delays);
+  if (runtime == nullptr) return {};
+  return runtime->waits_.enter(wait_class, lock, deadline, delays);
 }
 
 // Also when profiling has ended meanwhile: the runtime is never destroyed.

@@ -70,12 +70,8 @@ class Sampler {
     // The report shows callers, for which some of the samples are enough.
     const bool with_caller = targets_.wants_caller() || thread.samples % kCallerEvery == 0;
     std::array<SourceFrame, 2> frames;
-    std::size_t found = 0;
-    {
-      const CallsAreOurs ours(thread);
-      found =
-          find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
-    }
+    const std::size_t found =
+        find_frames_.interrupted(modules_, context, std::span(frames).first(with_caller ? 2 : 1));
     counts_.handler_time.add(now() - start);
     if (before_pausing_ != nullptr) before_pausing_(context);
     for (; samples > 0; --samples) {
@@ -92,11 +88,7 @@ class Sampler {
     const Nanoseconds fell = thread.kernel.at_return(start, end, thread_cpu_time(tid), period_);
     if (fell == 0) return;
     std::array<SourceFrame, 2> frames;
-    std::size_t found = 0;
-    {
-      const CallsAreOurs ours(thread);
-      found = find_frames_.calling(modules_, frames);
-    }
+    const std::size_t found = find_frames_.calling(modules_, frames);
     for (Nanoseconds i = 0; i < fell; ++i) {
       take(std::span(frames).first(found), true, thread, delays);
     }

@@ -17,7 +17,6 @@
 #include "symbols/modules.h"
 #include "target/lock_waits.h"
 #include "target/targets.h"
-#include "thread/thread_state.h"
 #include "unwind/loaded_object.h"
 
 namespace coz {
@@ -47,8 +46,8 @@ class Waits {
   // Between ThreadDelays::before_blocking() and after_blocking(). `lock`: what the thread waits
   // for, if it is one. `deadline`: when the wait ends at the latest.
   Wait enter(WaitClass wait_class, const AwaitedLock* lock, Nanoseconds deadline,
-             ThreadState& thread, ThreadDelays& delays) noexcept {
-    const std::uint32_t target = target_of(wait_class, thread, delays);
+             ThreadDelays& delays) noexcept {
+    const std::uint32_t target = target_of(wait_class, delays);
     const auto followed = delays.enter_wait(target, lock, deadline);
     if (lock == nullptr) return {target, followed, {}, 0};
     const auto address = reinterpret_cast<std::uintptr_t>(lock->lock);
@@ -74,16 +73,12 @@ class Waits {
 
  private:
   // The call's own line; if that is out of scope, the next line outwards that is in scope.
-  std::uint32_t target_of(WaitClass wait_class, ThreadState& thread,
-                          const ThreadDelays& delays) noexcept {
+  std::uint32_t target_of(WaitClass wait_class, const ThreadDelays& delays) noexcept {
     if (wanted_ == WaitTargets::kClasses) return Targets::of_waits(wait_class);
     const std::uintptr_t site = delays.site();
     std::array<SourceFrame, 1> frames;
     std::size_t found = site == 0 ? 0 : modules_.find(site - 1, frames);
-    if (found == 0) {
-      const CallsAreOurs ours(thread);
-      found = find_calling_frames(modules_, frames);
-    }
+    if (found == 0) found = find_calling_frames(modules_, frames);
     return targets_.of_wait(std::span(frames).first(found), wait_class == WaitClass::kLock);
   }
 

@@ -63,16 +63,14 @@ class Session {
   // The calling thread's state; nullptr when it is not profiled.
   static ThreadState* current_thread() noexcept { return active() == nullptr ? nullptr : thread_; }
 
-  // The calling thread's delays, for wrappers and macros; nullopt also inside the unwinder.
+  // The calling thread's delays, for wrappers and macros.
   // Inlined into the exported function, since the address to which that returns identifies the code
   // segment that follows. (Parts of exported functions are inlined too: COZ_WRAPPER_PART.)
   [[gnu::always_inline]] static std::optional<ThreadDelays> current_delays() noexcept {
     ThreadState* thread = thread_;
     if (thread == nullptr) return std::nullopt;
     const Session* session = active();
-    if (session == nullptr || thread->delay.in_unwinder.load(std::memory_order_relaxed)) {
-      return std::nullopt;
-    }
+    if (session == nullptr) return std::nullopt;
     return ThreadDelays(thread->delay, session->delays,
                         reinterpret_cast<std::uintptr_t>(__builtin_return_address(0)));
   }

@@ -87,22 +87,6 @@ struct alignas(64) ThreadState {
   }
 };
 
-// Around the unwinder.
-class CallsAreOurs {
- public:
-  explicit CallsAreOurs(ThreadState& thread) noexcept
-      : flag_(thread.delay.in_unwinder), before_(flag_.load(std::memory_order_relaxed)) {
-    flag_.store(true, std::memory_order_relaxed);
-  }
-  ~CallsAreOurs() { flag_.store(before_, std::memory_order_relaxed); }
-  CallsAreOurs(const CallsAreOurs&) = delete;
-  CallsAreOurs& operator=(const CallsAreOurs&) = delete;
-
- private:
-  std::atomic<bool>& flag_;
-  bool before_;
-};
-
 }  // namespace coz
 
 #endif  // LIBCOZ_THREAD_THREAD_STATE_H
