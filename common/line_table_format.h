@@ -12,7 +12,7 @@
 //  starts       uint32_t[row_count]      first address of a row, relative to `base_address`,
 //                                        strictly ascending; a row ends where the next begins
 //  chains       uint32_t[row_count]      the row's inline chain, or kNoChain for a gap (no line
-//                                        information, line 0, or after an end_sequence)
+//                                        information, or after an end_sequence)
 //                                        Code of which only the function is known, by a symbol or
 //                                        the unwind table, has a chain of one frame, whose line is
 //                                        the binary's path with line 0

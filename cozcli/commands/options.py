@@ -73,7 +73,7 @@ def add_scope_options(parser: argparse._ActionsContainer, granularities: Sequenc
         metavar="PATTERN",
         action="append",
         default=[],
-        type=_path_pattern,
+        type=_binary_pattern,
         help="binaries whose lines may be selected, also such as are loaded later; MAIN is the program "
         "(default: MAIN); repeatable",
     )
@@ -144,6 +144,11 @@ def _path_pattern(text: str) -> str:
         if not os.path.isabs(here) or not os.path.samefile(here, "."):
             here = os.getcwd()
     return pattern(os.path.normpath(os.path.join(here, text)))
+
+
+def _binary_pattern(text: str) -> str:
+    """The same for binaries, which are known by their real paths."""
+    return pattern(os.path.realpath(text) if text.startswith(("./", "../")) else text)
 
 
 def _exclusion(text: str) -> str:

@@ -32,6 +32,8 @@ OFF = "--no-config"
 _OF_RUN_ONLY = ("granularity", "callpath")
 #: Values that are names of files.
 _FILES = {"FILE"}
+#: Where the patterns of options go whose `./` is the file's folder.
+_SCOPES = {"source_scope", "binary_scope"}
 
 
 def project_options(
@@ -164,6 +166,8 @@ def _words(path: Path, key: str, value: object, action: argparse.Action) -> Iter
             folder = str(path.parent)
             # A % begins a placeholder in the name that the user wrote, but not in the folder's path.
             text = os.path.join(folder.replace("%", "%%") if action.dest == "output" else folder, text)
+        elif action.dest in _SCOPES and text.startswith(("./", "../")):
+            text = os.path.normpath(os.path.join(path.parent, text))
         yield f"--{key}={text}"
 
 

@@ -81,6 +81,10 @@ auto acquire(ThreadDelays& delays, Object object, Attempt attempt, IsBusy is_bus
 // Pays what the thread owes before a wait with a deadline. Returns by how much that comes later
 // then: the program most likely reckoned from the time before.
 inline Nanoseconds settle_before_deadline(ThreadDelays& delays) noexcept {
+  if (!delays.may_pause()) {
+    delays.settle();
+    return 0;
+  }
   const Nanoseconds begin = delays.now();
   delays.settle();
   const Nanoseconds paused = delays.now() - begin;

@@ -15,6 +15,9 @@ constexpr std::uintptr_t kSameStack = 1U << 20;
 // longer it pays.
 constexpr int kMaxPeriodsBesideLocks = 5;
 
+// By how much the clock may wake a thread late.
+constexpr Nanoseconds kMaxOverslept = kMillisecond;
+
 std::uintptr_t frame() noexcept {
   return reinterpret_cast<std::uintptr_t>(__builtin_frame_address(0));
 }
@@ -185,7 +188,7 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
 // Waiting for it earns no credit; waiting for the mutex afterwards does. The rest is due. To pay it
 // here, with the mutex held, would hold up all other users of the mutex; so the thread waits on, as
 // if the time-out came later. It does not where that has been tried and the wait did not last,
-// because the deadline is of a clock that was not recognised.
+// as where the deadline is of a clock that was not recognised.
 //
 // If another thread ends the wait then, the time-out would not have come before, had nobody paused:
 // all of the wait has been for that thread, but for what is paid already.
@@ -195,9 +198,11 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
   const Nanoseconds lasted = environment_.now() - state_.prolonged_at;
   const auto holder = find_other(mutex);
   const bool is_held_up = holder && holder->at > std::max(state_.blocked_at.since, timed_out);
-  // What it overslept serves later debts, as after a pause.
+  // What it overslept serves later debts, as after a pause. More than kMaxOverslept was a wait for
+  // the mutex, whose release has no record.
   if (prolonged > 0) {
-    state_.clock.paused(prolonged, is_held_up ? std::min(prolonged, lasted) : lasted);
+    const Nanoseconds most = prolonged + (is_held_up ? 0 : kMaxOverslept);
+    state_.clock.paused(prolonged, std::min(lasted, most));
     if (lasted < prolonged) return {0, timed_out};
   }
   const auto wait = state_.clock.block(std::max(state_.blocked_at.since, timed_out));
@@ -205,9 +210,11 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
     credit(wait, served_at_last({wait.local, wait.since}, {holder->local, holder->at}),
            holder->owes);
   }
-  const Nanoseconds due = state_.clock.pause_due(global_now(), kMinPause);
-  const Nanoseconds local = state_.clock.local();
-  state_.blocked_at = {local, state_.blocked_at.since + (local - state_.blocked_at.local)};
+  const Nanoseconds paid = state_.clock.local() - state_.blocked_at.local;
+  // What is deferred raises the delay as the wait ends, and others may have raised G by it already.
+  const Nanoseconds deferred = state_.deferred.load(std::memory_order_relaxed);
+  const Nanoseconds due = state_.clock.pause_due(global_now() - deferred, kMinPause);
+  state_.blocked_at = {state_.clock.local(), state_.blocked_at.since + paid};
   state_.prolonged_at = environment_.now();
   return {due, state_.prolonged_at + due};
 }

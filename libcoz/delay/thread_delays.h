@@ -125,6 +125,11 @@ class ThreadDelays {
     if (global > state_.clock.local()) settle_debt(global);
   }
 
+  // Whether settle() may pause.
+  bool may_pause() const noexcept {
+    return has_charges() || global_now() > state_.clock.local() + kMinPause;
+  }
+
   // Records what the thread has served, for those whom it wakes by releasing `object`. The thread
   // has just settled.
   void record(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
@@ -210,9 +215,9 @@ class ThreadDelays {
   // After a wait for a condition that was signalled: the thread may have waited for `mutex`, too.
   void after_condition(std::uintptr_t condition, std::uintptr_t mutex,
                        std::uintptr_t role = 0) noexcept;
-  // A condition wait timed out at `timed_out`; it had already been prolonged by `prolonged`, to pay
-  // delay without the mutex. Returns by how much to prolong it now, and when it then times out. If
-  // by nothing, after_blocking() follows.
+  // A wait timed out at `timed_out`; it had already been prolonged by `prolonged`, to pay delay
+  // without the mutex (kNoObject: there is none). Returns by how much to prolong it now, and when
+  // it then times out. If by nothing, after_blocking() follows.
   struct Prolongation {
     Nanoseconds by;
     Nanoseconds until;
@@ -301,7 +306,7 @@ class ThreadDelays {
   // What the thread has served.
   Nanoseconds local() const noexcept { return state_.clock.local(); }
 
-  // The wall clock, and the thread's effective time now.
+  // Real time, and the thread's effective time.
   Nanoseconds now() const noexcept { return environment_.now(); }
   Nanoseconds effective_now() const noexcept;
 

@@ -19,11 +19,13 @@ inline Nanoseconds time_of(const timespec* deadline) noexcept {
 }
 
 // A deadline, or a later one. An invalid deadline stays as the program gave it, so that libc
-// returns its error.
+// returns its error, and so does one that is never reached.
 class Deadline {
  public:
   Deadline(const timespec* given, Nanoseconds later) : deadline_(given) {
-    if (later == 0 || given == nullptr || given->tv_nsec < 0 || given->tv_nsec >= kSecond) return;
+    constexpr time_t kNever = 1L << 40;
+    if (later == 0 || given == nullptr || given->tv_sec > kNever) return;
+    if (given->tv_nsec < 0 || given->tv_nsec >= kSecond) return;
     const Nanoseconds nanoseconds = given->tv_nsec + later;
     later_ = {given->tv_sec + nanoseconds / kSecond, nanoseconds % kSecond};
     deadline_ = &later_;

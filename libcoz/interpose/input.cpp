@@ -7,7 +7,7 @@
 //
 // Calls with a time-out end early when a signal handler runs, SA_RESTART or not: past_samples()
 // repeats them with the time that is left. The kernel restarts the others. Calls with a mask block
-// samples, and are made once.
+// samples.
 #include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -16,41 +16,25 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstring>
-
 #include "interpose/blocking.h"
 #include "interpose/connections.h"
 #include "interpose/event_wakes.h"
 #include "interpose/export.h"
+#include "interpose/going_on.h"
 #include "interpose/streams.h"
 #include "kernel/real.h"
-#include "signals/program_signals.h"
 
 namespace {
 
+using coz::AwaitedSets;
 using coz::is_interrupted;
 using coz::kMillisecond;
 using coz::kSecond;
+using coz::MaskOfCall;
 using coz::Nanoseconds;
 using coz::OutsideWait;
 using coz::ThreadDelays;
 using coz::WaitClass;
-
-// The mask of a call that has one of its own, as the kernel gets it; nullptr stays nullptr.
-class MaskOfCall {
- public:
-  constexpr explicit MaskOfCall(const sigset_t* mask) noexcept : is_given_(mask != nullptr) {
-    if (is_given_) mask_ = coz::program_signals.mask_of_wait(*mask);
-  }
-  const sigset_t* get() const noexcept { return is_given_ ? &mask_ : nullptr; }
-  // Whether only a sample can have ended a call.
-  bool is_repeated(int result) const noexcept { return !is_given_ && is_interrupted(result); }
-
- private:
-  bool is_given_;
-  sigset_t mask_{};
-};
 
 constexpr MaskOfCall kNoMask(nullptr);
 
@@ -85,7 +69,8 @@ std::uintptr_t released_at_epoll(const ThreadDelays& delays, int epoll) noexcept
   return coz::released_meanwhile(delays, coz::key_of_file(epoll));
 }
 
-// `again(left)` goes on with a wait that has timed out. It must not round `left` up.
+// `again(left)` goes on with a wait that has timed out. It must not round `left` up, which would
+// be slept in vain. Errors then, as of a file that has been closed, do not replace the time-out.
 template <typename Call, typename Again, typename Released>
 COZ_WRAPPER_PART int wait_within(Nanoseconds timeout, const MaskOfCall& mask, Call call,
                                  Again again, Released released) {
@@ -96,9 +81,13 @@ COZ_WRAPPER_PART int wait_within(Nanoseconds timeout, const MaskOfCall& mask, Ca
     return coz::wait_outside(outside, call, released);
   }
   const auto again_past_samples = [again, &mask](Nanoseconds left) {
+    const int saved = errno;
     const timespec time = {left / kSecond, left % kSecond};
-    return coz::past_samples_within(&time, again,
-                                    [&mask](int result) { return mask.is_repeated(result); });
+    const int result = coz::past_samples_within(
+        &time, again, [&mask](int ended) { return mask.is_repeated(ended); });
+    if (result >= 0 || errno == EINTR) return result;
+    errno = saved;
+    return 0;
   };
   return coz::wait_outside_until(outside, call, again_past_samples, released);
 }
@@ -131,51 +120,6 @@ COZ_WRAPPER_PART int with_timespec(const timespec* timeout, const MaskOfCall& ma
   const Nanoseconds limit =
       timeout == nullptr ? OutsideWait::kNever : coz::nanoseconds_of(*timeout);
   return wait_within(limit, mask, repeated, again, released);
-}
-
-// The sets of select(), which a time-out empties.
-class AwaitedSets {
- public:
-  AwaitedSets(int count, fd_set* read, fd_set* write, fd_set* except) noexcept
-      : size_(count < 0 || count > FD_SETSIZE ? 0 : (count + 63U) / 64 * 8),
-        sets_{read, write, except} {
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
-      if (sets_[i] != nullptr) std::memcpy(&saved_[i], sets_[i], size_);
-    }
-  }
-  // Returns false where they are too large to be known.
-  bool restore() const noexcept {
-    for (std::size_t i = 0; i < sets_.size(); ++i) {
-      if (sets_[i] != nullptr) std::memcpy(sets_[i], &saved_[i], size_);
-    }
-    return size_ != 0;
-  }
-
- private:
-  std::size_t size_;  // programs may have less room than an fd_set
-  std::array<fd_set*, 3> sets_;
-  std::array<fd_set, 3> saved_;
-};
-
-// How poll(), select() and epoll_wait() go on.
-auto poll_again(pollfd* files, nfds_t count, const MaskOfCall& mask) noexcept {
-  return
-      [=, &mask](const timespec* left) { return COZ_REAL(ppoll)(files, count, left, mask.get()); };
-}
-auto select_again(const AwaitedSets& sets, int count, fd_set* read, fd_set* write, fd_set* except,
-                  const MaskOfCall& mask) noexcept {
-  return [=, &sets, &mask](const timespec* left) {
-    if (!sets.restore()) return 0;
-    return COZ_REAL(pselect)(count, read, write, except, left, mask.get());
-  };
-}
-// An epoll file is ready for input when it has events.
-auto epoll_again(int epoll, epoll_event* events, int most, const MaskOfCall& mask) noexcept {
-  return [=, &mask](const timespec* left) {
-    pollfd file = {epoll, POLLIN, 0};
-    const int ready = COZ_REAL(ppoll)(&file, 1, left, mask.get());
-    return ready > 0 ? COZ_REAL(epoll_wait)(epoll, events, most, 0) : ready;
-  };
 }
 
 // Waits for input for what is left of SO_RCVTIMEO since `start`. False, with the errno of the call,
@@ -246,7 +190,7 @@ COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
 COZ_EXPORT int poll(pollfd* files, nfds_t count, int timeout) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(poll)(files, count, ms); },
-      poll_again(files, count, kNoMask),
+      coz::poll_again(files, count, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -254,7 +198,7 @@ COZ_EXPORT int ppoll(pollfd* files, nfds_t count, const timespec* timeout, const
   const MaskOfCall own(mask);
   return with_timespec(
       timeout, own, [&](const timespec* t) { return COZ_REAL(ppoll)(files, count, t, own.get()); },
-      poll_again(files, count, own),
+      coz::poll_again(files, count, own),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -267,29 +211,29 @@ COZ_EXPORT int select(int count, fd_set* read, fd_set* write, fd_set* except, ti
   const Nanoseconds limit = timeout == nullptr
                                 ? OutsideWait::kNever
                                 : coz::nanoseconds_of({timeout->tv_sec, timeout->tv_usec * 1000});
-  const AwaitedSets sets(count, read, write, except);
+  AwaitedSets sets(count, read, write, except, timeout != nullptr);
   return wait_within(
-      limit, kNoMask, repeated, select_again(sets, count, read, write, except, kNoMask),
+      limit, kNoMask, repeated, coz::select_again(sets, count, read, write, except, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at(delays, count, read); });
 }
 
 COZ_EXPORT int pselect(int count, fd_set* read, fd_set* write, fd_set* except,
                        const timespec* timeout, const sigset_t* mask) {
   const MaskOfCall own(mask);
-  const AwaitedSets sets(count, read, write, except);
+  AwaitedSets sets(count, read, write, except, timeout != nullptr);
   return with_timespec(
       timeout, own,
       [&](const timespec* t) {
         return COZ_REAL(pselect)(count, read, write, except, t, own.get());
       },
-      select_again(sets, count, read, write, except, own),
+      coz::select_again(sets, count, read, write, except, own),
       [=](const ThreadDelays& delays, long) { return released_at(delays, count, read); });
 }
 
 COZ_EXPORT int epoll_wait(int epoll, epoll_event* events, int most, int timeout) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(epoll_wait)(epoll, events, most, ms); },
-      epoll_again(epoll, events, most, kNoMask),
+      coz::epoll_again(epoll, events, most, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -299,7 +243,7 @@ COZ_EXPORT int epoll_pwait(int epoll, epoll_event* events, int most, int timeout
   return with_milliseconds(
       timeout, own,
       [&](int ms) { return COZ_REAL(epoll_pwait)(epoll, events, most, ms, own.get()); },
-      epoll_again(epoll, events, most, own),
+      coz::epoll_again(epoll, events, most, own),
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -309,7 +253,7 @@ COZ_EXPORT int epoll_pwait2(int epoll, epoll_event* events, int most, const time
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(epoll_pwait2)(epoll, events, most, t, own.get()); },
-      epoll_again(epoll, events, most, own),
+      coz::epoll_again(epoll, events, most, own),
       [=](const ThreadDelays& delays, long) { return released_at_epoll(delays, epoll); });
 }
 
@@ -360,7 +304,7 @@ COZ_EXPORT int accept4(int socket, sockaddr* address, socklen_t* address_size, i
 COZ_EXPORT int __poll_chk(pollfd* files, nfds_t count, int timeout, size_t room) {
   return with_milliseconds(
       timeout, kNoMask, [=](int ms) { return COZ_REAL(__poll_chk)(files, count, ms, room); },
-      poll_again(files, count, kNoMask),
+      coz::poll_again(files, count, kNoMask),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 
@@ -370,7 +314,7 @@ COZ_EXPORT int __ppoll_chk(pollfd* files, nfds_t count, const timespec* timeout,
   return with_timespec(
       timeout, own,
       [&](const timespec* t) { return COZ_REAL(__ppoll_chk)(files, count, t, own.get(), room); },
-      poll_again(files, count, own),
+      coz::poll_again(files, count, own),
       [=](const ThreadDelays& delays, long) { return released_at(delays, files, count); });
 }
 

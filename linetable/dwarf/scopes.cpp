@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <unordered_set>
 #include <vector>
 
 #include "linetable/dwarf/entries.h"
@@ -104,15 +105,12 @@ void for_each_scope(Dwarf_Die& unit, const std::function<void(Dwarf_Die&, Dwarf_
 }
 
 ScopeIndex::ScopeIndex(Dwarf_Die& unit, const CodeSpace& code) {
-  bool is_removed = false;  // the function around
+  std::unordered_set<const void*> kept;  // functions; their bodies may stand in one another
   for_each_scope(unit, [&](Dwarf_Die& scope, Dwarf_Die& function) {
-    const std::vector<CodeExtent> extents = extents_of(scope);
-    if (scope.addr == function.addr) {
-      is_removed = std::none_of(extents.begin(), extents.end(), [&](const CodeExtent& extent) {
-        return code.is_code(extent.begin);
-      });
-    }
-    if (is_removed) return;
+    std::vector<CodeExtent> extents = extents_of(scope);
+    std::erase_if(extents, [&](const CodeExtent& extent) { return !code.is_code(extent.begin); });
+    if (scope.addr == function.addr && !extents.empty()) kept.insert(function.addr);
+    if (!kept.contains(function.addr)) return;
     for (const CodeExtent& extent : extents) entries_.push_back({extent, scope, function});
   });
 }

@@ -126,8 +126,9 @@ void LocationLines::read(Dwarf_Die& unit, Dwarf_Die& functions) {
   if (paths.empty()) return;
 
   unit_code_ = extents_of(unit);
-  std::erase_if(unit_code_,
-                [this](const CodeExtent& extent) { return !space_.is_code(extent.begin); });
+  has_removed_code_ = std::erase_if(unit_code_, [this](const CodeExtent& extent) {
+                        return !space_.is_code(extent.begin);
+                      }) > 0;
   const std::vector<Raw> raw = read_raw(lines, count, path_of_number);
   for (const std::string& path : paths) add_rows(path, raw, functions);
   add_calls(path_of_number, unit, functions);
@@ -225,6 +226,7 @@ void LocationLines::add_rows(const std::string& path, const std::vector<Raw>& ra
 // A row of code that the linker removed, which is not there, as far as that can be told.
 bool LocationLines::is_stray(std::uint64_t address, const std::vector<CodeExtent>& function) const {
   if (!unit_code_.empty() && !any_contains(unit_code_, address)) return true;
+  if (!has_removed_code_) return false;
   return std::any_of(function.begin(), function.end(), [&](const CodeExtent& extent) {
     return extent.contains(address) && !code_.begins_instruction(extent.begin, address);
   });

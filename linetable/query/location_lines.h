@@ -85,6 +85,7 @@ class LocationLines {
   ScopeNames scope_names_;
   std::optional<ScopeIndex> scopes_;  // read when needed
   std::vector<CodeExtent> unit_code_;
+  bool has_removed_code_ = false;
   std::map<std::string, File> files_;
 };
 

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <cstdlib>
@@ -39,10 +40,22 @@ void answer() {
   }
 }
 
+void expect(bool holds) {
+  if (!holds) abort();
+}
+
+// Another file is never ready.
 bool has_answer(const std::string& means, int epoll) {
+  static const int never = [] {
+    int ends[2];
+    expect(pipe(ends) == 0);
+    return ends[0];
+  }();
   if (means == "poll") {
-    pollfd file = {answers[0], POLLIN, 0};
-    return poll(&file, 1, kLonger) > 0;
+    pollfd files[] = {{never, POLLIN, 0}, {answers[0], POLLIN, 0}};
+    const int ready = poll(files, 2, kLonger);
+    expect(ready == (files[1].revents == POLLIN ? 1 : 0) && files[0].revents == 0);
+    return ready > 0;
   }
   if (means == "epoll") {
     epoll_event event;
@@ -51,8 +64,11 @@ bool has_answer(const std::string& means, int epoll) {
   fd_set files;
   FD_ZERO(&files);
   FD_SET(answers[0], &files);
+  FD_SET(never, &files);
   timeval time = {0, kLonger * 1000};
-  return select(answers[0] + 1, &files, nullptr, nullptr, &time) > 0;
+  const int ready = select(std::max(never, answers[0]) + 1, &files, nullptr, nullptr, &time);
+  expect(ready == (FD_ISSET(answers[0], &files) ? 1 : 0) && !FD_ISSET(never, &files));
+  return ready > 0;
 }
 
 void wait_by(const std::string& means, int epoll) {
@@ -74,17 +90,17 @@ void wait_by(const std::string& means, int epoll) {
     return;
   }
   char byte = 'x';
-  if (write(requests[1], &byte, 1) != 1) abort();
+  expect(write(requests[1], &byte, 1) == 1);
   while (!has_answer(means, epoll)) {
   }
-  if (read(answers[0], &byte, 1) != 1) abort();
+  expect(read(answers[0], &byte, 1) == 1);
 }
 
 }  // namespace
 
 int main(int, char** arguments) {
   const std::string means = arguments[1];
-  if (pipe(requests) != 0 || pipe(answers) != 0) abort();
+  expect(pipe(requests) == 0 && pipe(answers) == 0);
   const int epoll = epoll_create1(0);
   epoll_event input = {EPOLLIN, {}};
   epoll_ctl(epoll, EPOLL_CTL_ADD, answers[0], &input);

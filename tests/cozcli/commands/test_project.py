@@ -62,6 +62,17 @@ def test_patterns_behind_a_dot_begin_in_the_current_folder(project: Path) -> Non
     assert options.binary_scope == [f"{here}/lib.so"]
 
 
+def test_patterns_of_the_file_begin_in_its_folder(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (project / "coz.toml").write_text(
+        "[run]\nsource-scope = ['./src/%', 'a.c']\nbinary-scope = ['../lib.so']\n"
+    )
+    (project / "below").mkdir(exist_ok=True)
+    monkeypatch.chdir(project / "below")
+    options = parse(["run"])
+    assert options.source_scope == [f"{project}/src/%", "a.c"]
+    assert options.binary_scope == [f"{project.parent}/lib.so"]
+
+
 def test_what_only_run_takes_does_not_disturb_other_commands(project: Path) -> None:
     (project / "coz.toml").write_text("[run]\ngranularity = 'callpath'\nsource-scope = 'a.c'\n")
     assert parse(["run"]).granularity == "callpath"

@@ -194,3 +194,28 @@ TEST_CASE("a thread that ends a prolonged wait has been waited for from the begi
   CHECK(slept == 0);
   CHECK(waits.local() == 4 * kDelay);
 }
+
+TEST_CASE("what a thread overslept before does not shorten the wait that is prolonged") {
+  World world;
+  Thread waits(world, 1);
+  waits.state.clock.paused(0, 5 * kDelay);  // so much was overslept
+  const Nanoseconds begin = clock_now;
+  coz::rules::wait_for_outside_until(
+      waits.delays,
+      [&] {
+        clock_now = begin + kDelay;
+        world.global.raise_to(6 * kDelay);
+        return 0;
+      },
+      [](int ready) { return ready == 0; }, kDelay,
+      [&](Nanoseconds left) {
+        CHECK(left == kDelay);
+        CHECK(waits.state.blocked_at.since == begin);
+        clock_now += left / 2;
+        world.wakers->record(kMutex, {6 * kDelay, 2, clock_now});
+        return 1;
+      },
+      [](int ready) { return ready > 0 ? kMutex : coz::kNoObject; });
+  CHECK(slept == 0);
+  CHECK(waits.local() == 6 * kDelay);
+}

@@ -88,6 +88,26 @@ TEST_CASE("waking late from a wait with a deadline is not charged") {
   CHECK(sleeper.local() == 5 * kMillisecond);
 }
 
+TEST_CASE("a wait in the selected target is not prolonged by its own charge") {
+  WaitWorld world;
+  WaitingThread waits(world, 0), other(world, 1);
+  bool goes_on = false;
+  coz::rules::wait_for_outside_until(
+      waits.delays,
+      [&] {
+        const auto entered = waits.delays.enter_wait(kWait, nullptr, clock_now + 10 * kMillisecond);
+        clock_now += 10 * kMillisecond;
+        other.delays.catch_up();
+        waits.delays.leave_wait(entered);
+        return 0;
+      },
+      [](int ready) { return ready == 0; }, 10 * kMillisecond,
+      [&](Nanoseconds) { return goes_on = true, 0; }, [](int) { return coz::kNoObject; });
+  CHECK(other.local() == 5 * kMillisecond);
+  CHECK(waits.local() == 5 * kMillisecond);
+  CHECK_FALSE(goes_on);
+}
+
 TEST_CASE("what is claimed of a wait ends with its deadline") {
   WaitWorld world;
   WaitingThread sleeper(world, 0);

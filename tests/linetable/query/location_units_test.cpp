@@ -225,18 +225,16 @@ TEST_CASE("lines of removed code are found only where instructions begin",
   std::set<std::uint64_t> instructions;
   for (std::string address; listing >> address;)
     instructions.insert(std::stoull(address, nullptr, 16));
+  REQUIRE(*instructions.begin() < kLines * 10);  // what was removed reaches so far
   std::vector<std::string> names;
   for (int i = 0; i < kLines; ++i) names.push_back("main.c:" + std::to_string(3 + i));
-  std::size_t in_kept_code = 0;
   for (const LocationAnswer& answer : ask(folder / "program", names)) {
     for (const FoundLocation& location : answer.found) {
       for (const LocationAddress& address : location.addresses) {
         INFO(answer.name << " at " << address.address);
         CHECK(instructions.contains(address.address));
-        ++in_kept_code;
       }
     }
   }
-  INFO(in_kept_code << " addresses");
   CHECK(addresses(ask(folder / "program", {"main.c:1"})[0]) == 1);
 }
