@@ -95,12 +95,15 @@ void Mutex::give_back() {
       [] { return Nanoseconds{0}; });
 }
 
+// By how much the kernel wakes a thread late, unless it asks for less, as pauses do.
+constexpr Nanoseconds kTimerSlack = 50 * kMicrosecond;
+
 [[gnu::noinline]] void Condition::wait_in_vain(Thread& thread, Mutex& mutex, Nanoseconds duration) {
   thread.accounting().called_from(caller(__builtin_return_address(0)));
   const Nanoseconds deadline = thread.now() + duration;
   const auto call = [&](Nanoseconds later) {
     mutex.give_back();
-    thread.sleep_until(deadline + later);
+    thread.sleep_until(deadline + later + kTimerSlack);
     mutex.take(thread);
     mutex.may_be_waited_for_ = true;
     return WakeSource::kExternal;
