@@ -15,7 +15,9 @@ constexpr std::uintptr_t kSameStack = 1U << 20;
 // longer it pays.
 constexpr int kMaxPeriodsBesideLocks = 5;
 
-// By how much the clock may wake a thread late.
+// By how much the clock wakes a thread late: usually (by its timer slack, and the wake-up), and at
+// most.
+constexpr Nanoseconds kUsuallyOverslept = 100 * kMicrosecond;
 constexpr Nanoseconds kMaxOverslept = kMillisecond;
 
 std::uintptr_t frame() noexcept {
@@ -197,7 +199,9 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
   const Exclusive exclusive(state_);
   const Nanoseconds lasted = environment_.now() - state_.prolonged_at;
   const auto holder = find_other(mutex);
-  const bool is_held_up = holder && holder->at > std::max(state_.blocked_at.since, timed_out);
+  // Until then the thread has slept, whoever had the mutex.
+  const Nanoseconds woken = std::max(state_.blocked_at.since, timed_out) + kUsuallyOverslept;
+  const bool is_held_up = holder && holder->at > woken;
   // What it overslept serves later debts, as after a pause. More than kMaxOverslept was a wait for
   // the mutex, whose release has no record.
   if (prolonged > 0) {

@@ -219,3 +219,25 @@ TEST_CASE("what a thread overslept before does not shorten the wait that is prol
   CHECK(slept == 0);
   CHECK(waits.local() == 6 * kDelay);
 }
+
+TEST_CASE("a mutex that was released just after a time-out has not been waited for") {
+  World world;
+  Thread waits(world, 1);
+  const Nanoseconds deadline = clock_now + 10 * kDelay;
+  int calls = 0;
+  coz::rules::wait_for_condition(
+      waits.delays, {kCondition, kMutex}, [] { return false; },
+      [&](Nanoseconds later) {
+        clock_now = deadline + later;
+        world.global.raise_to(3 * kDelay);
+        if (++calls == 2) {
+          world.wakers->record(kMutex, {0, 2, clock_now + 30 * kMicrosecond});
+          clock_now += 60 * kMicrosecond;  // the clock woke it late
+        }
+        return WakeSource::kExternal;
+      },
+      [](WakeSource result) { return result; }, [&] { return deadline; });
+  CHECK(calls == 2);
+  CHECK(waits.local() == 3 * kDelay);
+  CHECK(waits.state.clock.excess() == 60 * kMicrosecond);
+}
