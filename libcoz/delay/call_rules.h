@@ -70,16 +70,8 @@ auto take_or_wait(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Wait wa
   return tried;
 }
 
-// `object`: its name, or what becomes one where it is needed.
-template <typename Object, typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
-auto acquire(ThreadDelays& delays, Object object, Attempt attempt, IsBusy is_busy, Call call,
-             WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
-  return take_or_wait(delays, attempt, is_busy,
-                      [&] { return wait(delays, object, call, wake_source_of, waits_for); });
-}
-
-// Pays what the thread owes before a wait with a deadline. Returns by how much that comes later
-// then: the program most likely reckoned from the time before.
+// Pays what the thread owes before a wait with a deadline. Returns by how much to postpone that: the
+// program most likely reckoned it from a time before.
 inline Nanoseconds settle_before_deadline(ThreadDelays& delays) noexcept {
   if (!delays.may_pause()) {
     delays.settle();
@@ -89,6 +81,14 @@ inline Nanoseconds settle_before_deadline(ThreadDelays& delays) noexcept {
   delays.settle();
   const Nanoseconds paused = delays.now() - begin;
   return paused > kMinPause ? paused : 0;
+}
+
+// `object`: its name, or what becomes one where it is needed.
+template <typename Object, typename Attempt, typename IsBusy, typename Call, typename WakeSourceOf>
+auto acquire(ThreadDelays& delays, Object object, Attempt attempt, IsBusy is_busy, Call call,
+             WakeSourceOf wake_source_of, WaitsFor waits_for = WaitsFor::kLock) {
+  return take_or_wait(delays, attempt, is_busy,
+                      [&] { return wait(delays, object, call, wake_source_of, waits_for); });
 }
 
 // The same for some time at most: see wait_until().

@@ -64,8 +64,8 @@ class AwaitedSets {
   std::array<fd_set, 3> saved_;
 };
 
-// Each waits for `left`. Another thread may have closed a file meanwhile,
-// which a wait that lasts does not see.
+// Each waits for `left`. Another thread may have closed a file meanwhile, which a wait that lasts
+// does not see.
 inline auto poll_again(pollfd* files, nfds_t count, const MaskOfCall& mask) noexcept {
   return [=, &mask](const timespec* left) {
     int ready = COZ_REAL(ppoll)(files, count, left, mask.get());

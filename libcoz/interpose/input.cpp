@@ -69,13 +69,13 @@ std::uintptr_t released_at_epoll(const ThreadDelays& delays, int epoll) noexcept
   return coz::released_meanwhile(delays, coz::key_of_file(epoll));
 }
 
-// `again(left)` goes on with a wait that has timed out. It must not round `left` up, which would
-// be slept in vain. Errors then, as of a file that has been closed, do not replace the time-out.
+// `again(left)` goes on with a wait that has timed out. It must not round `left` up: the thread
+// would sleep too long. Errors then, as of a file that has been closed, do not replace the time-out.
 template <typename Call, typename Again, typename Released>
 COZ_WRAPPER_PART int wait_within(Nanoseconds timeout, const MaskOfCall& mask, Call call,
                                  Again again, Released released) {
   const OutsideWait outside(WaitClass::kPoll, timeout);
-  // Without a time-out there is none to go on from, and a call that does not wait must not begin
+  // Without a time-out there is nothing to go on from, and a call that does not wait must not begin
   // to.
   if (timeout == OutsideWait::kNever || timeout <= 0) {
     return coz::wait_outside(outside, call, released);
