@@ -70,8 +70,8 @@ auto take_or_wait(ThreadDelays& delays, Attempt attempt, IsBusy is_busy, Wait wa
   return tried;
 }
 
-// Pays what the thread owes before a wait with a deadline. Returns by how much to postpone that: the
-// program most likely reckoned it from a time before.
+// Pays what the thread owes before a wait with a deadline. Returns by how much to postpone that:
+// the program most likely reckoned it from a time before.
 inline Nanoseconds settle_before_deadline(ThreadDelays& delays) noexcept {
   if (!delays.may_pause()) {
     delays.settle();

@@ -70,7 +70,8 @@ std::uintptr_t released_at_epoll(const ThreadDelays& delays, int epoll) noexcept
 }
 
 // `again(left)` goes on with a wait that has timed out. It must not round `left` up: the thread
-// would sleep too long. Errors then, as of a file that has been closed, do not replace the time-out.
+// would sleep too long. Errors then, as of a file that has been closed, do not replace the
+// time-out.
 template <typename Call, typename Again, typename Released>
 COZ_WRAPPER_PART int wait_within(Nanoseconds timeout, const MaskOfCall& mask, Call call,
                                  Again again, Released released) {

@@ -39,10 +39,13 @@ class StopSignal {
   bool sleep_until(Nanoseconds deadline) noexcept {
     const Nanoseconds until = std::min(deadline, end_);
     const timespec t = {until / kSecond, until % kSecond};
-    const Nanoseconds due = std::max(until, now());
+    const Nanoseconds begin = now();
+    // The process may have stood still before the thread slept.
+    if (woken_ != 0) count_standstill(begin - woken_);
+    const Nanoseconds due = std::max(until, begin);
     for (;;) {
-      const Nanoseconds time = now();
-      if (time - due >= kMinStandstill) standstill_ += time - due;  // and then it returns
+      const Nanoseconds time = woken_ = now();
+      count_standstill(time - due);  // and then it returns
       if (is_stopped()) return false;
       if (time >= deadline) return true;
       raw_syscall(SYS_futex, address(), FUTEX_WAIT_BITSET_PRIVATE, 0, reinterpret_cast<long>(&t), 0,
@@ -50,8 +53,8 @@ class StopSignal {
     }
   }
 
-  // For how long sleeps have lasted longer than they were to, by a second or more: on a busy
-  // machine a thread wakes up sooner.
+  // For how long sleeps have lasted longer than they were to, and what was done between them, by a
+  // second or more: on a busy machine a thread goes on sooner.
   Nanoseconds standstill() const noexcept { return standstill_; }
 
   bool sleep_for(Nanoseconds duration) noexcept { return sleep_until(now() + duration); }
@@ -59,10 +62,15 @@ class StopSignal {
  private:
   static constexpr Nanoseconds kMinStandstill = kSecond;
 
+  void count_standstill(Nanoseconds late) noexcept {
+    if (late >= kMinStandstill) standstill_ += late;
+  }
+
   long address() noexcept { return reinterpret_cast<long>(&stopped_); }
 
   std::atomic<std::uint32_t> stopped_{0};
   Nanoseconds end_ = std::numeric_limits<Nanoseconds>::max();
+  Nanoseconds woken_ = 0;  // when the last sleep ended
   Nanoseconds standstill_ = 0;
 };
 
