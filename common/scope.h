@@ -9,8 +9,8 @@
 //
 // Without patterns, or with exclusions only, the default scope applies: every file, except headers
 // of the system and of compilers, standard libraries, language runtimes and downloaded packages.
-// Whatever the patterns, the profiler's own header coz.h is never in scope: a progress
-// point is not the program's work.
+// Whatever the patterns, the profiler's own header coz.h is never in scope: a progress point is not
+// the program's work.
 //
 // Constructing a scope allocates; contains() does not, but is meant to be asked once per file and
 // not from a signal handler. A constructed scope may be shared by threads.

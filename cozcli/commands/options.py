@@ -135,20 +135,23 @@ def _problem_of_expression(expression: str) -> str:
     return text.value.decode(errors="replace")
 
 
+def below(folder: str, text: str) -> str:
+    """A pattern for paths, which begins in the folder if it begins with `./` or `../`."""
+    return os.path.normpath(os.path.join(folder, text)) if text.startswith(("./", "../")) else text
+
+
 def _path_pattern(text: str) -> str:
-    """A pattern for paths. Behind `./` or `../` it begins in the current folder, as the shell names it."""
-    if not text.startswith(("./", "../")):
-        return pattern(text)
+    """For source files: `./` is the current folder as the shell, and so compilers, name it."""
     here = os.environ.get("PWD", "")
     with contextlib.suppress(OSError):
         if not os.path.isabs(here) or not os.path.samefile(here, "."):
             here = os.getcwd()
-    return pattern(os.path.normpath(os.path.join(here, text)))
+    return pattern(below(here, text))
 
 
 def _binary_pattern(text: str) -> str:
-    """The same for binaries, which are known by their real paths."""
-    return pattern(os.path.realpath(text) if text.startswith(("./", "../")) else text)
+    """For binaries, which are known by their real paths."""
+    return pattern(below(os.path.realpath("."), text))
 
 
 def _exclusion(text: str) -> str:

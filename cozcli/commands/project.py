@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from cozcli.commands import messages
-from cozcli.commands.options import print_warnings
+from cozcli.commands.options import below, print_warnings
 from cozcli.errors import CozError
 from cozcli.launch.preflight import find_program
 
@@ -166,8 +166,8 @@ def _words(path: Path, key: str, value: object, action: argparse.Action) -> Iter
             folder = str(path.parent)
             # A % begins a placeholder in the name that the user wrote, but not in the folder's path.
             text = os.path.join(folder.replace("%", "%%") if action.dest == "output" else folder, text)
-        elif action.dest in _SCOPES and text.startswith(("./", "../")):
-            text = os.path.normpath(os.path.join(path.parent, text))
+        elif action.dest in _SCOPES:
+            text = below(str(path.parent), text)
         yield f"--{key}={text}"
 
 

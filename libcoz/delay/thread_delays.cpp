@@ -197,7 +197,6 @@ void ThreadDelays::after_condition(std::uintptr_t condition, std::uintptr_t mute
 ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nanoseconds prolonged,
                                                       std::uintptr_t mutex) noexcept {
   const Exclusive exclusive(state_);
-  const Nanoseconds lasted = environment_.now() - state_.prolonged_at;
   const auto holder = find_other(mutex);
   // Until then the thread has slept, whoever had the mutex.
   const Nanoseconds woken = std::max(state_.blocked_at.since, timed_out) + kUsuallyOverslept;
@@ -205,6 +204,7 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
   // What it overslept serves later debts, as after a pause. More than kMaxOverslept was a wait for
   // the mutex, whose release has no record.
   if (prolonged > 0) {
+    const Nanoseconds lasted = environment_.now() - state_.prolonged_at;
     const Nanoseconds most = prolonged + (is_held_up ? 0 : kMaxOverslept);
     state_.clock.paused(prolonged, std::min(lasted, most));
     if (lasted < prolonged) return {0, timed_out};

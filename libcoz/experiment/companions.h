@@ -4,8 +4,8 @@
 // What they cost the program together, the *dose* Σ s·a (s: speedup; a: share of effective time in
 // which the target runs), stays small: on average at most the limit, so that the main target's
 // curve is measured near the program's working point. No companion alone has more than half of the
-// limit: a large target is sped up a little, or is no companion: it gets windows as a main
-// target. Small ones are covered by being companions, and need none.
+// limit: a large target is sped up a little, or is no companion but gets windows as a main target.
+// Small ones are covered by being companions, and need none.
 //
 // A target takes part with a chance that falls with the square root of its share, at most one half:
 // of a given dose, small targets get more windows than large ones, since each costs less. When it

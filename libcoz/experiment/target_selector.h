@@ -2,8 +2,8 @@
 // over the whole run, with a floor.
 //
 // Any fixed order would bias the results (dissertation §5.2.2.1); so would taking the target of the
-// next sample, which favours whatever follows an experiment. The floor gives targets
-// that are rarely sampled, but not mere noise, their share of experiments.
+// next sample, which favours whatever follows an experiment. The floor gives targets that
+// are rarely sampled, but not mere noise, their share of experiments.
 //
 // Draws are balanced: a target's chance is what it lacks of its share, so that after a minute two
 // equal targets have had about equally many experiments. With independent draws 5 and 13 of 18

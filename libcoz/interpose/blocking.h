@@ -236,6 +236,10 @@ template <typename Call, typename Released>
 COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call, Released released) {
   return wait_outside(outside, call, released, [](long result) { return is_interrupted(result); });
 }
+template <typename Call>
+COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call) {
+  return wait_outside(outside, call, [](const ThreadDelays&, long) { return kNoObject; });
+}
 
 // The same for a call that returns 0 after `outside.timeout`. `again(left)` then waits for so long.
 template <typename Call, typename Again, typename Released>
@@ -247,11 +251,6 @@ COZ_WRAPPER_PART int wait_outside_until(OutsideWait outside, Call call, Again ag
   };
   return wait_outside_by(rule, outside, call, released,
                          [](long result) { return is_interrupted(result); });
-}
-
-template <typename Call>
-COZ_WRAPPER_PART auto wait_outside(OutsideWait outside, Call call) {
-  return wait_outside(outside, call, [](const ThreadDelays&, long) { return kNoObject; });
 }
 
 }  // namespace coz

@@ -1,6 +1,7 @@
-// How poll(), select() and epoll_wait() go on after a time-out, for as long as the thread owes.
+// How poll(), select() and epoll_wait() go on after a time-out, for as long as the thread owes; and
+// what that takes: the mask of the call, and the sets that it awaits.
 //
-// errno is the real call's.
+// In any thread of the program, within one call. Nothing allocates; errno is the real call's.
 #ifndef LIBCOZ_INTERPOSE_GOING_ON_H
 #define LIBCOZ_INTERPOSE_GOING_ON_H
 
@@ -22,7 +23,7 @@ namespace coz {
 class MaskOfCall {
  public:
   constexpr explicit MaskOfCall(const sigset_t* mask) noexcept : is_given_(mask != nullptr) {
-    if (is_given_) mask_ = coz::program_signals.mask_of_wait(*mask);
+    if (is_given_) mask_ = program_signals.mask_of_wait(*mask);
   }
   const sigset_t* get() const noexcept { return is_given_ ? &mask_ : nullptr; }
   // Whether only a sample can have ended a call.

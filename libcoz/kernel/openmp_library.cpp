@@ -76,8 +76,7 @@ const OpenMpLibrary& OpenMpLibrary::of(const void* caller, Function function) no
   }
   message(
       "no OpenMP library with %s was found, or more than 32 are in use: the program, which calls "
-      "it, "
-      "ends here. Name its library in LD_PRELOAD",
+      "it, ends here. Name its library in LD_PRELOAD",
       kNames[function]);
   raw_syscall(SYS_exit_group, 127);
   __builtin_unreachable();

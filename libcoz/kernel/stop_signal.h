@@ -53,8 +53,8 @@ class StopSignal {
     }
   }
 
-  // For how long sleeps have lasted longer than they were to, and what was done between them, by a
-  // second or more: on a busy machine a thread goes on sooner.
+  // For how long the thread has been held up in sleeps or between them, by a second or more each
+  // time: on a busy machine it goes on sooner.
   Nanoseconds standstill() const noexcept { return standstill_; }
 
   bool sleep_for(Nanoseconds duration) noexcept { return sleep_until(now() + duration); }

@@ -1,14 +1,14 @@
 // The binaries of this process that have a line table, and the source lines of code addresses.
 //
 // Lines and functions have global ids: the id in the table plus the module's `first_line` or
-// `first_function`; what several share has that of the first. (Modules that come after the
-// start share lines only.) An id is never used again: a module stays after its binary is unloaded,
+// `first_function`; what several share has that of the first. (Modules that come after the start
+// share lines only.) An id is never used again: a module stays after its binary is unloaded,
 // and the same file loaded again, at any address, is the same module.
 //
 // load() runs once, before any thread is profiled. After reserve(), one thread at a time may add
 // modules and their images in memory, and forget images (module_watch.h); these functions allocate.
-// Meanwhile any thread may call everything else, for the lists only grow, and of an entry
-// only whether it is in use changes. find() is signal-safe.
+// Meanwhile any thread may call everything else, for the lists only grow, and of an entry only
+// whether it is in use changes. find() is signal-safe.
 //
 // What is known about the program is out of date at times: before a library is known to be
 // unloaded, another one, or generated code, may lie at its addresses. So for modules that come

@@ -1,8 +1,8 @@
 // For breakpoints: where an inlined call is entered, once for each call.
 //
 // gcc says it (DW_AT_entry_pc). clang and Rust do not, and where the code is in several pieces, the
-// first may be what was moved out of the caller's loop. Then the first remaining statement
-// of the function is the entry.
+// first may be what was moved out of the caller's loop. Then the first remaining statement of the
+// function is the entry.
 #ifndef LINETABLE_QUERY_INLINED_ENTRY_H
 #define LINETABLE_QUERY_INLINED_ENTRY_H
 

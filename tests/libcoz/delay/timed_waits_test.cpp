@@ -11,6 +11,27 @@ namespace {
 // Its entry in the table is another's: nothing is known of it.
 constexpr std::uintptr_t kEvicted = 0x3000;
 
+// Waits for a file, until G is `global` at the time-out; then `again(left)` happens, by the end of
+// which the other thread has written to it, having served G.
+template <typename Again>
+void wait_for_file(World& world, Thread& waits, Nanoseconds timeout, Nanoseconds global,
+                   Again again) {
+  coz::rules::wait_for_outside_until(
+      waits.delays,
+      [&] {
+        clock_now += timeout;
+        world.global.raise_to(global);
+        return 0;
+      },
+      [](int ready) { return ready == 0; }, timeout,
+      [&](Nanoseconds left) {
+        again(left);
+        world.wakers->record(kMutex, {global, 2, clock_now});
+        return 1;
+      },
+      [](int ready) { return ready > 0 ? kMutex : coz::kNoObject; });
+}
+
 }  // namespace
 
 TEST_CASE("after a wait that timed out, only the wait for the mutex earns credit") {
@@ -174,23 +195,10 @@ TEST_CASE("a deadline comes later by what is paid before the wait") {
 TEST_CASE("a thread that ends a prolonged wait has been waited for from the beginning") {
   World world;
   Thread waits(world, 1);
-  const Nanoseconds begin = clock_now;
-  const Nanoseconds timeout = 5 * kDelay;
-  coz::rules::wait_for_outside_until(
-      waits.delays,
-      [&] {
-        clock_now = begin + timeout;
-        world.global.raise_to(4 * kDelay);
-        return 0;
-      },
-      [](int ready) { return ready == 0; }, timeout,
-      [&](Nanoseconds left) {
-        CHECK(left == 4 * kDelay);
-        clock_now += kDelay;
-        world.wakers->record(kMutex, {4 * kDelay, 2, clock_now});
-        return 1;
-      },
-      [](int ready) { return ready > 0 ? kMutex : coz::kNoObject; });
+  wait_for_file(world, waits, 5 * kDelay, 4 * kDelay, [](Nanoseconds left) {
+    CHECK(left == 4 * kDelay);
+    clock_now += kDelay;
+  });
   CHECK(slept == 0);
   CHECK(waits.local() == 4 * kDelay);
 }
@@ -200,22 +208,11 @@ TEST_CASE("what a thread overslept before does not shorten the wait that is prol
   Thread waits(world, 1);
   waits.state.clock.paused(0, 5 * kDelay);  // so much was overslept
   const Nanoseconds begin = clock_now;
-  coz::rules::wait_for_outside_until(
-      waits.delays,
-      [&] {
-        clock_now = begin + kDelay;
-        world.global.raise_to(6 * kDelay);
-        return 0;
-      },
-      [](int ready) { return ready == 0; }, kDelay,
-      [&](Nanoseconds left) {
-        CHECK(left == kDelay);
-        CHECK(waits.state.blocked_at.since == begin);
-        clock_now += left / 2;
-        world.wakers->record(kMutex, {6 * kDelay, 2, clock_now});
-        return 1;
-      },
-      [](int ready) { return ready > 0 ? kMutex : coz::kNoObject; });
+  wait_for_file(world, waits, kDelay, 6 * kDelay, [&](Nanoseconds left) {
+    CHECK(left == kDelay);
+    CHECK(waits.state.blocked_at.since == begin);
+    clock_now += left / 2;
+  });
   CHECK(slept == 0);
   CHECK(waits.local() == 6 * kDelay);
 }

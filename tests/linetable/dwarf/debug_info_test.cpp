@@ -21,13 +21,31 @@ namespace {
 // The code is the same whatever the version, so a program with DWARF 4 answers for it.
 constexpr const char* kOracleVersion = "-gdwarf-4";
 
-LineTable table_of(const std::string& binary, const std::string& cache,
-                   const std::vector<std::string>& debug_dirs = {}) {
+BuildResult build_result_of(const std::string& binary, const std::string& cache,
+                            const std::vector<std::string>& debug_dirs = {}) {
   BuildOptions options;
   options.binary = binary;
   options.cache_dir = cache;
   options.search.folders = debug_dirs;
-  const BuildResult result = build_table(options);
+  return build_table(options);
+}
+
+// Where a section begins in the file.
+std::size_t offset_of(const std::string& section, const std::string& binary) {
+  const std::string offset =
+      output_of("readelf -SW " + binary + " | awk '{for (i = 1; i < NF; ++i) if ($i == \"" +
+                section + "\") print $(i+3)}'");
+  return std::stoul(offset, nullptr, 16);
+}
+
+std::uint64_t address_of(const std::string& function, const std::string& binary) {
+  return std::stoull(output_of("nm " + binary + " | sed -n 's/ T " + function + "$//p'"), nullptr,
+                     16);
+}
+
+LineTable table_of(const std::string& binary, const std::string& cache,
+                   const std::vector<std::string>& debug_dirs = {}) {
+  const BuildResult result = build_result_of(binary, cache, debug_dirs);
   INFO(to_json(result));
   REQUIRE(result.error == BuildError::kNone);
   CHECK(result.warnings.empty());
@@ -270,8 +288,8 @@ TEST_CASE("functions folded into one hide no lines of the next", "[linetable][co
   }
   const LineTable table = table_of(folder / "program", folder / "cache");
   CHECK(table.find_line("main.c", 3).has_value());
-  const std::string third = output_of("nm " + (folder / "program") + " | sed -n 's/ T third$//p'");
-  CHECK(describe(table, std::stoull(third, nullptr, 16)).find("main.c:3") != std::string::npos);
+  CHECK(describe(table, address_of("third", folder / "program")).find("main.c:3") !=
+        std::string::npos);
 }
 
 TEST_CASE("a function without code hides no lines of the next", "[linetable][compile]") {
@@ -280,8 +298,8 @@ TEST_CASE("a function without code hides no lines of the next", "[linetable][com
                                       "int main(int n, char** v) { return n * (v != 0); }\n";
   REQUIRE(shell("cd " + folder.path() + " && gcc -g -O1 -ffunction-sections -o program main.c"));
   const LineTable table = table_of(folder / "program", folder / "cache");
-  const std::string main_at = output_of("nm " + (folder / "program") + " | sed -n 's/ T main$//p'");
-  CHECK(describe(table, std::stoull(main_at, nullptr, 16)).find("main.c:2") != std::string::npos);
+  CHECK(describe(table, address_of("main", folder / "program")).find("main.c:2") !=
+        std::string::npos);
 }
 
 TEST_CASE("compression that libelf does not know is named", "[linetable][compile]") {
@@ -289,16 +307,10 @@ TEST_CASE("compression that libelf does not know is named", "[linetable][compile
   const std::string binary = folder / "program";
   REQUIRE(compile_c("-g -O2 -gz=zlib", "main.c second.c", binary));
   // The compressed .debug_info gets a type that no one knows.
-  const std::string offset =
-      output_of("readelf -SW " + binary +
-                " | awk '{for (i = 1; i < NF; ++i) if ($i == \".debug_info\") print $(i+3)}'");
   std::string bytes = read_whole(binary);
-  bytes[std::stoul(offset, nullptr, 16)] = 77;
+  bytes[offset_of(".debug_info", binary)] = 77;
   write_whole(binary, bytes);
-  BuildOptions options;
-  options.binary = binary;
-  options.cache_dir = folder / "cache";
-  const BuildResult result = build_table(options);
+  const BuildResult result = build_result_of(binary, folder / "cache");
   CHECK(result.error == BuildError::kNoDebugInfo);
   REQUIRE(result.warnings.size() == 1);
   CHECK(result.warnings[0].find("objcopy --decompress-debug-sections") != std::string::npos);
@@ -309,20 +321,14 @@ TEST_CASE("damaged debug information costs no more than itself", "[linetable][co
   const std::string binary = folder / "program";
   REQUIRE(compile_c("-g -O2", "main.c second.c", binary));
   // The second unit's line program gets a version that no one knows.
-  const std::string line_offset =
-      output_of("readelf -SW " + binary +
-                " | awk '{for (i = 1; i < NF; ++i) if ($i == \".debug_line\") print $(i+3)}'");
   std::string bytes = read_whole(binary);
-  const std::size_t section = std::stoul(line_offset, nullptr, 16);
+  const std::size_t section = offset_of(".debug_line", binary);
   std::uint32_t first_length = 0;
   std::copy_n(bytes.data() + section, 4, reinterpret_cast<char*>(&first_length));
   bytes[section + 4 + first_length + 4] = 99;
   write_whole(binary, bytes);
 
-  BuildOptions options;
-  options.binary = binary;
-  options.cache_dir = folder / "cache";
-  const BuildResult result = build_table(options);
+  const BuildResult result = build_result_of(binary, folder / "cache");
   REQUIRE(result.error == BuildError::kNone);
   REQUIRE(result.warnings.size() >= 1);
   CHECK(result.warnings[0].find("second.c") != std::string::npos);
