@@ -102,6 +102,16 @@ def sampling_rate_too_low(achieved: float) -> Problem:
     )
 
 
+def costly_samples(point: str, slowdown: float) -> Problem:
+    """The kernel arms and stops a thread's event whenever it changes threads."""
+    return Problem(
+        f"profiling makes visits to {printable(point)!r} {slowdown - 1:.0%} longer, most of it where threads "
+        "wait for each other; a faster line may seem to save as much in addition.",
+        "this is so where two threads need about as long from one meeting to the next. coz run --sampling "
+        "timer costs some programs less: compare.",
+    )
+
+
 def windows_of_delay_only(number: int) -> Problem:
     """At a speedup near 100 % of a line that runs all the time, nothing else of the program moves."""
     return Problem(

@@ -32,6 +32,7 @@ std::vector<CoreWaits::Thread> threads_between(const CoreWaits& from, const Core
         before->time.waited <= thread.time.waited) {
       thread.time.ran -= before->time.ran;
       thread.time.waited -= before->time.waited;
+      thread.time.slices -= before->time.slices;
       thread.thread_wait = std::max<Nanoseconds>(thread.thread_wait - before->thread_wait, 0);
       thread.target_samples -= std::min(thread.target_samples, before->target_samples);
     }
@@ -67,12 +68,14 @@ CoreWaits read_core_waits(SharedState& shared) {
   return waits;
 }
 
-std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to) {
+std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to,
+                                             double idle) {
   constexpr Nanoseconds kMinPart = 10;
   Nanoseconds ran = 0, waited = 0;
   for (const CoreWaits::Thread& thread : threads_between(from, to)) {
     ran += thread.time.ran;
-    waited += thread.time.waited;
+    const double wake_ups = idle * static_cast<double>(thread.time.slices * kMaxIdleWakeUp);
+    waited += std::max<Nanoseconds>(thread.time.waited - static_cast<Nanoseconds>(wake_ups), 0);
   }
   const Nanoseconds processor_time = to.processor_time - from.processor_time;
   if (ran <= 0 || ran < processor_time / kMinPart) return std::nullopt;

@@ -38,10 +38,17 @@ CoreWaits read_core_waits(SharedState& shared);
 // Of a tree: its processes but the first, as far as they have threads now.
 std::set<int> other_processes(SharedState& shared);
 
-// The time that threads waited in between. Threads that began in between count from their
-// beginning. Those that ended, or were not read, count as if they had waited like the others, in
-// proportion to processor time; nullopt if those that were read had less than a tenth of it.
-std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to);
+// The kernel counts waking up as waiting for a processor. An idle one takes so long: it gets an
+// interrupt and leaves its sleep, in virtual machines by way of the hypervisor.
+inline constexpr Nanoseconds kMaxIdleWakeUp = 50 * kMicrosecond;
+
+// The time that threads waited in between, without what idle processors needed to wake up; `idle`
+// is the part of the processors' time in which they had nothing to do, 0 to 1. Threads that began
+// in between count from their beginning. Those that ended, or were not read, count as if they had
+// waited like the others, in proportion to processor time; nullopt if those that were read had less
+// than a tenth of it.
+std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to,
+                                             double idle);
 
 // nullopt if threads that were not read, or that ended, had a tenth of the processor time or more.
 std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to);

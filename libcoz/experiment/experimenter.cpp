@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "kernel/available_cores.h"
+
 namespace coz {
 namespace {
 
@@ -27,6 +29,7 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       earlier_(options.earlier),
       companions_(options.companion_dose, counts.histogram, earlier_, options.period),
       meter_(shared.points, shared.operations),
+      cores_(static_cast<Nanoseconds>(available_cores())),
       start_(now()),
       flows_(shared, start_),
       load_(options.load, shared.amplification),
@@ -260,10 +263,13 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
       options_.period * static_cast<Nanoseconds>(counts_.histogram.own_spun() - opening.own_spun);
   const auto without_spun = [=](Nanoseconds used) { return std::max<Nanoseconds>(used - spun, 0); };
   record.processor_time = without_spun(waits.processor_time - opening.waits.processor_time);
-  record.core_wait = core_wait_between(opening.waits, waits);
   record.threads = thread_use_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
   if (record.machine) record.machine->busy = without_spun(record.machine->busy);
+  const Nanoseconds busy =
+      std::max(*record.processor_time, record.machine ? record.machine->busy : 0);
+  const double filled = static_cast<double>(busy) / static_cast<double>(cores_ * record.duration);
+  record.core_wait = core_wait_between(opening.waits, waits, std::max(1 - filled, 0.0));
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,

@@ -209,6 +209,7 @@ class Experimenter {
   Partners partners_;
   WindowLength window_;
   WindowMeter meter_;
+  Nanoseconds cores_;
   Nanoseconds start_;
   FlowMeter flows_;
   QueueSettling settling_;

@@ -24,8 +24,9 @@ bool close_from(long first, long last, unsigned flags) noexcept {
 std::optional<ThreadTime> parse_schedstat(std::string_view text) noexcept {
   const auto ran = parse_number<Nanoseconds>(take_part(text, ' '));
   const auto waited = parse_number<Nanoseconds>(take_part(text, ' '));
-  if (!ran || !waited || *ran < 0 || *waited < 0 || text.empty()) return std::nullopt;
-  return ThreadTime{*ran, *waited};
+  const auto slices = parse_number<std::int64_t>(take_part(text, '\n'));
+  if (!ran || !waited || !slices || *ran < 0 || *waited < 0 || *slices < 0) return std::nullopt;
+  return ThreadTime{*ran, *waited, *slices};
 }
 
 std::optional<ThreadTime> read_thread_time(int tid, int process) noexcept {

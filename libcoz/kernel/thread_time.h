@@ -5,6 +5,7 @@
 #ifndef LIBCOZ_KERNEL_THREAD_TIME_H
 #define LIBCOZ_KERNEL_THREAD_TIME_H
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -15,7 +16,8 @@ namespace coz {
 
 struct ThreadTime {
   Nanoseconds ran = 0;
-  Nanoseconds waited = 0;  // runnable, but without a processor
+  Nanoseconds waited = 0;   // runnable, but without a processor
+  std::int64_t slices = 0;  // how often it got a processor
 };
 
 // "RAN WAITED SLICES"; nullopt for anything else. Kernels that do not count these give zeros.

@@ -30,6 +30,7 @@ from types import MappingProxyType
 
 import numpy as np
 
+from cozcli.analysis import messages
 from cozcli.analysis.correct.protocol import Context
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.series import Factor, Series, make_series
@@ -39,11 +40,14 @@ from cozcli.analysis.input.windows import Window
 from cozcli.analysis.result import THROUGHPUT, Overhead, PointKey
 from cozcli.analysis.statistics.arrays import Bools, Floats
 from cozcli.analysis.statistics.weighted import weighted_median
+from cozcli.errors import Problem
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord, ReferenceRecord
 
 #: The "speedup" under which reference windows stand beside baselines.
 REFERENCE = 1.0
+#: Costs of changing threads are mentioned if they make a visit longer by this part.
+COSTLY = 0.06
 #: What o is taken to be before anything is measured: its logarithm is 0 ± this.
 PRIOR_ERROR = 0.1
 #: Of the logarithm: profiling that slows a program down by more than half is not merely overhead.
@@ -85,6 +89,15 @@ class OverheadOfSamples:
             series.multiplied(Factor(overhead.factor, overhead.error))
             for series, overhead in zip(all_series, of_series, strict=True)
         ]
+
+
+def warn_of_costly_samples(overheads: Mapping[PointKey, Overhead]) -> list[Problem]:
+    """Of throughput points: a faster line may save what it costs to change threads, or not."""
+    return [
+        messages.costly_samples(point, overhead.slowdown)
+        for (point, kind), overhead in overheads.items()
+        if kind == THROUGHPUT and overhead.factor - 1 >= max(COSTLY, 2 * overhead.error)
+    ]
 
 
 def measure_overheads(

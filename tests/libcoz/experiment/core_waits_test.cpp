@@ -10,25 +10,35 @@ using coz::thread_use_between;
 TEST_CASE("the waits of threads that lived all the time are added up") {
   const CoreWaits from{{{1, {100, 10}}, {2, {200, 20}}}, 300};
   const CoreWaits to{{{1, {1100, 15}}, {2, {1200, 320}}}, 2300};
-  CHECK(core_wait_between(from, to) == 305);
+  CHECK(core_wait_between(from, to, 0) == 305);
+}
+
+TEST_CASE("what idle processors need to wake up is no wait for a processor") {
+  const CoreWaits from{{{1, {0, 1000, 10}}, {2, {0, 0, 0}}}, 0};
+  const CoreWaits to{{{1, {5'000'000, 4'001'000, 110}}, {2, {5'000'000, 9'000'000, 20}}},
+                     10'000'000};
+  CHECK(core_wait_between(from, to, 0) == 13'000'000);
+  CHECK(core_wait_between(from, to, 0.5) == 1'500'000 + 8'500'000);
+  CHECK(core_wait_between(from, to, 1) ==
+        8'000'000);  // the first thread has waited for nothing else
 }
 
 TEST_CASE("a thread that began in between counts from its beginning") {
   const CoreWaits from{{{1, {100, 10}}}, 100};
   const CoreWaits to{{{1, {1100, 10}}, {2, {1000, 40}}}, 2100};
-  CHECK(core_wait_between(from, to) == 40);
+  CHECK(core_wait_between(from, to, 0) == 40);
 }
 
 TEST_CASE("threads that ended are taken to have waited like the rest") {
   const CoreWaits from{{{1, {100, 10}}, {2, {500, 5}}}, 600};
   const CoreWaits to{{{1, {1100, 60}}}, 2600};
-  CHECK(core_wait_between(from, to) == 100);
+  CHECK(core_wait_between(from, to, 0) == 100);
 }
 
 TEST_CASE("a thread number that was used again counts as a new thread") {
   const CoreWaits from{{{1, {5000, 900}}}, 5000};
   const CoreWaits to{{{1, {1000, 30}}}, 6000};
-  CHECK(core_wait_between(from, to) == 30);
+  CHECK(core_wait_between(from, to, 0) == 30);
 }
 
 TEST_CASE("if there are too many threads, those that are read stand for the others") {
@@ -38,13 +48,13 @@ TEST_CASE("if there are too many threads, those that are read stand for the othe
     to.threads.push_back({tid + 1, {10, 1}});  // one ended, another took its place in the list
   }
   to.processor_time = 2 * 630;
-  CHECK(core_wait_between(from, to) == 2 * 63);
+  CHECK(core_wait_between(from, to, 0) == 2 * 63);
 }
 
 TEST_CASE("if too little is known, there is no result") {
-  CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {0, 0}}}, 1000}));
-  CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {90, 5}}}, 1000}));
-  CHECK_FALSE(core_wait_between({{}, 0}, {{}, 0}));
+  CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {0, 0}}}, 1000}, 0));
+  CHECK_FALSE(core_wait_between({{{1, {0, 0}}}, 0}, {{{1, {90, 5}}}, 1000}, 0));
+  CHECK_FALSE(core_wait_between({{}, 0}, {{}, 0}, 0));
 }
 
 TEST_CASE("the work is shared by as many threads as do it") {

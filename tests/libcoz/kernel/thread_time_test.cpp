@@ -21,6 +21,7 @@ TEST_CASE("schedstat: time run, time waited, number of slices") {
   REQUIRE(time);
   CHECK(time->ran == 103425);
   CHECK(time->waited == 1095913);
+  CHECK(time->slices == 2);
   CHECK(parse_schedstat("0 0 0\n")->ran == 0);
   CHECK(parse_schedstat("999999999999999999 1 2")->ran == 999999999999999999);
 }
@@ -32,6 +33,7 @@ TEST_CASE("what is no schedstat is refused") {
   CHECK_FALSE(parse_schedstat(" 12 13 2"));
   CHECK_FALSE(parse_schedstat("12 -13 2"));
   CHECK_FALSE(parse_schedstat("12 13"));
+  CHECK_FALSE(parse_schedstat("12 13 "));
   CHECK_FALSE(parse_schedstat("9223372036854775808 1 2"));
   CHECK_FALSE(parse_schedstat("x y z"));
 }

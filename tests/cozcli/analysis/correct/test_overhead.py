@@ -140,6 +140,8 @@ def test_reports_say_what_profiling_cost() -> None:
     analysis = analyse(profile(24, references=True, slowdown=1.25, sample_cost=30_000, noise=0.005))
     text = TextReport().render(analysis)
     assert "profiling makes request 25 % slower" in text or "profiling makes request 24 % slower" in text
+    warnings = [warning.text for warning in analysis.warnings]
+    assert any("visits to 'request' 25% longer" in text or "24% longer" in text for text in warnings)
     reported = json.loads(JsonReport().render(analysis))["overheads"]
     assert [entry["point"] for entry in reported] == ["request"]
     assert reported[0]["slowdown"] == pytest.approx(1.25, rel=0.02)
