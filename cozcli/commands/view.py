@@ -107,8 +107,7 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
     result_filter = ResultFilter(options.min_points, options.line, options.progress_point)
     profiles: list[PageProfile] = []
     missing: list[CozError] = []
-    for files in groups:
-        name = ", ".join(Path(file).name for file in files)
+    for name, files in zip(_names(groups), groups, strict=True):
         profile = load_profile(list(files))
         analysis = shared.naming(name, analyse, profile) if len(groups) > 1 else analyse(profile)
         try:
@@ -123,6 +122,12 @@ def _load(groups: Sequence[Sequence[str]], options: argparse.Namespace) -> list[
     if len(missing) == len(groups):
         raise missing[0]
     return profiles
+
+
+def _names(groups: Sequence[Sequence[str]]) -> list[str]:
+    """What the page calls each: by the files' names, or as given, where those do not tell them apart."""
+    names = [", ".join(Path(file).name for file in files) for files in groups]
+    return names if len(set(names)) == len(names) else [", ".join(files) for files in groups]
 
 
 def _cut(profiles: Sequence[PageProfile], top: int | None) -> list[PageProfile]:

@@ -139,7 +139,7 @@ def _draw_line(
             **MARK,
         )
     _frame(axes, name, "Line speedup", theme)
-    axes.set_ylabel("Program speedup")
+    axes.set_ylabel("Latency reduction" if results[0].kind == LATENCY else "Program speedup")
     axes.legend(fontsize=7, frameon=False, loc="upper left")
 
 

@@ -252,7 +252,7 @@ def _instances(analysis: Analysis, prefix: str) -> list[str]:
 
 
 def _list_by_target(title: str, shown: dict[str, str], name: Callable[[str], str]) -> list[str]:
-    lines = [f"  {name(location)} < {names}" for location, names in shown.items()]
+    lines = [f"  {name(location)} < {names}" for location, names in shown.items() if names]
     return [title, *map(printable, lines[:MAX_LISTED]), ""] if lines else []
 
 

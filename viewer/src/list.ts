@@ -31,6 +31,7 @@ export class List {
   constructor(
     private readonly box: HTMLElement,
     all: Entry[],
+    private readonly compared: boolean,
     private readonly choose: (entry: Entry, opening: Opening) => void,
   ) {
     const kinds = new Set(all.map((entry) => entry.shown.kind));
@@ -40,12 +41,15 @@ export class List {
     box.append(this.rows);
     box.addEventListener("scroll", () => this.draw());
     new ResizeObserver(() => this.redraw()).observe(box);
-    box.addEventListener("keydown", (event) => this.onKey(event));
+    box.addEventListener("keydown", (event) => {
+      if (this.takes(event)) event.preventDefault();
+    });
   }
 
   show(entries: Entry[]): void {
+    const before = this.entries;
     this.entries = entries;
-    this.box.scrollTop = 0;
+    if (entries.some((entry, i) => entry !== before[i])) this.box.scrollTop = 0;
     this.redraw();
   }
 
@@ -141,11 +145,12 @@ export class List {
           ),
         ),
       ),
-      numbers(entry),
+      numbers(entry, this.compared),
     );
   }
 
-  private onKey(event: KeyboardEvent): void {
+  /** Does what a key stands for in the list; false if it has no meaning there. */
+  takes(event: KeyboardEvent): boolean {
     const page = Math.max(1, Math.floor(this.box.clientHeight / this.rowHeight) - 1);
     const steps: Record<string, number> = {
       ArrowDown: 1,
@@ -158,11 +163,11 @@ export class List {
       End: this.entries.length,
     };
     const step = steps[event.key];
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return false;
     if (step !== undefined) this.move(step);
     else if (event.key === "Enter" && this.selected) this.choose(this.selected, "entered");
-    else return;
-    event.preventDefault();
+    else return false;
+    return true;
   }
 }
 
@@ -170,7 +175,7 @@ function measureRow(box: HTMLElement): number {
   return Number.parseFloat(getComputedStyle(box).getPropertyValue("--row")) || 84;
 }
 
-function numbers(entry: Entry): HTMLElement {
+function numbers(entry: Entry, compared: boolean): HTMLElement {
   const { a, b, shown } = entry;
   if (a && b) {
     return h(
@@ -196,7 +201,7 @@ function numbers(entry: Entry): HTMLElement {
     h(
       "div",
       { class: "minor" },
-      b ? "only in B" : `slope ${slope(shown.slope)}${shown.significant ? "*" : ""}`,
+      compared ? `only in ${b ? "B" : "A"}` : `slope ${slope(shown.slope)}${shown.significant ? "*" : ""}`,
     ),
   );
 }

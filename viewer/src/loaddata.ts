@@ -20,6 +20,8 @@ export interface Level {
   experiments: number;
   /** Of the latency, where operations have identities. */
   quantiles: LevelQuantile[];
+  /** Whether the program can take no more than that, if the thread that requests arrive in serves them. */
+  limited: boolean;
 }
 
 /** A quantile of the latency at one load, with its 95 % interval. */
@@ -76,6 +78,7 @@ interface RawLevel {
   speedup_high: number | null;
   experiments: number;
   quantiles: LevelQuantile[];
+  is_limited: boolean;
 }
 
 export interface RawScaling {
@@ -124,6 +127,7 @@ export function decodeScaling(raw: RawScaling): Scaling {
       speedupHigh: level.speedup_high ?? Number.POSITIVE_INFINITY,
       experiments: level.experiments,
       quantiles: level.quantiles,
+      limited: level.is_limited,
     })),
   };
 }

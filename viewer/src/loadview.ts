@@ -196,7 +196,7 @@ function quantileTable(scaling: Scaling, which: string): HTMLElement[] {
   const names = [which ? `${which}: Load` : "Load", ...quantiles.map(quantileName)];
   const head = h("tr", {}, ...names.map((text) => h("th", {}, text)));
   const rows = scaling.levels.map((level) =>
-    h("tr", {}, h("td", {}, said(level.name)), ...quantiles.map((q) => quantileCell(level, q))),
+    h("tr", {}, h("td", {}, said(starred(level))), ...quantiles.map((q) => quantileCell(level, q))),
   );
   return [h("p", { class: "legend" }, "Quantiles of the latency:"), scrollingTable(head, rows)];
 }
@@ -213,13 +213,18 @@ function quantileCell(level: Level, q: number): HTMLElement {
   return h("td", {}, `${shortTime(value)} ${margin} %`);
 }
 
+/** As in `coz report`. */
+function starred(level: Level): string {
+  return `${level.limited ? "*" : ""}${level.name}`;
+}
+
 function levelCells(level: Level, latency: boolean): HTMLElement[] {
   const base = level.earlier === 0;
   const known = Number.isFinite(level.speedup) && !base;
   const sign = signOf({ low: level.speedupLow, high: level.speedupHigh }, { contention: true, caveat: "" });
   const margin = Number.isFinite(level.high) ? ` ${interval(relative(level, latency))} %` : "";
   return [
-    h("td", {}, said(level.name)),
+    h("td", {}, said(starred(level))),
     h("td", {}, base ? "–" : shortTime(level.earlier)),
     h("td", {}, precise(level.arrivalRate)),
     h("td", {}, `${latency ? shortTime(level.period) : precise(1e9 / level.period)}${margin}`),

@@ -1,6 +1,8 @@
 /** Names of lines and functions, short enough to read. Nothing here touches the document. */
 
 const CALLED_FROM = " < ";
+/** A caller that is out of scope. */
+const OUT_OF_SCOPE = "?";
 const WAITING = /^(wait|lock) /;
 /** Regions and classes of waits have names instead of paths. */
 const NAMES = /^(region |wait \(|lock \()/;
@@ -12,7 +14,10 @@ function withoutWait(location: string): string {
 /** The directory, with its final slash, that all locations share; empty if only the root. */
 export function commonDirectory(locations: string[]): string {
   const paths = locations.filter((l) => !NAMES.test(l));
-  const parts = paths.map(withoutWait).flatMap((l) => l.split(CALLED_FROM));
+  const parts = paths
+    .map(withoutWait)
+    .flatMap((l) => l.split(CALLED_FROM))
+    .filter((part) => part !== OUT_OF_SCOPE);
   const folders = parts.map((part) => part.slice(0, part.lastIndexOf("/") + 1));
   const first = folders[0];
   if (first === undefined || folders.some((folder) => !folder.startsWith("/"))) return "";

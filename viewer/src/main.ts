@@ -23,14 +23,16 @@ function start(page: Page): void {
   const card = byId("load-card");
   let selected: Entry | null = null;
   let loadShown = false;
+  let drawnWidth = 0;
 
-  const list = new List(byId("list"), entries, (entry, opening) => choose(entry, opening));
+  const list = new List(byId("list"), entries, compared, (entry, opening) => choose(entry, opening));
   const toolbar = new Toolbar(entries, compared, () => refresh());
   const turnTheme = setUpTheme(byId<HTMLButtonElement>("theme"));
 
   function choose(entry: Entry, opening: Opening): void {
-    select(entry);
+    // First of all: what is not shown has no width to draw charts in.
     if (opening !== "moved" && !WIDE.matches) body.classList.add("open");
+    select(entry);
     if (body.classList.contains("open") || opening === "entered") detail.focus();
     // Not through location.hash: each step of an arrow key would be an entry of the history.
     history.replaceState(null, "", fragmentOf(entry.shown));
@@ -62,7 +64,20 @@ function start(page: Page): void {
   /** As `choose`, but the address keeps what it says: this was not the user's choice. */
   function select(entry: Entry): void {
     mark(entry);
-    drawDetail(detail, entry, page, entries, close);
+    draw();
+  }
+
+  function draw(): void {
+    drawnWidth = detail.clientWidth;
+    if (loadShown) drawLoad(detail, page, entries, { back: close, open });
+    else if (selected) drawDetail(detail, selected, page, entries, close);
+  }
+
+  function redrawIfResized(): void {
+    if (detail.clientWidth === 0 || detail.clientWidth === drawnWidth) return;
+    const { scrollTop } = detail;
+    draw();
+    detail.scrollTop = scrollTop;
   }
 
   /** What is shown: a line, or, by null, the program under load. */
@@ -75,10 +90,10 @@ function start(page: Page): void {
 
   function showLoad(chosen: boolean): void {
     if (!pairs.length) return;
+    if (chosen && !WIDE.matches) body.classList.add("open");
     mark(null);
-    drawLoad(detail, page, entries, { back: close, open });
+    draw();
     if (!chosen) return;
-    if (!WIDE.matches) body.classList.add("open");
     detail.focus();
     history.replaceState(null, "", LOAD_FRAGMENT);
     document.title = `Under load – ${names()}`;
@@ -121,7 +136,11 @@ function start(page: Page): void {
   addEventListener("hashchange", follow);
   addEventListener("beforeprint", () => list.drawForPrint());
   addEventListener("afterprint", () => list.redraw());
-  WIDE.addEventListener("change", () => refresh());
+  WIDE.addEventListener("change", () => {
+    if (WIDE.matches) body.classList.remove("open");
+    refresh();
+  });
+  new ResizeObserver(redrawIfResized).observe(detail);
   document.addEventListener("keydown", (event) => onKey(event, toolbar, list, turnTheme, close, showLoad));
 }
 
@@ -173,9 +192,8 @@ function onKey(
     turnTheme();
   } else if (event.key === "l") {
     showLoad(true);
-  } else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target === document.body) {
+  } else if (event.target === document.body && list.takes(event)) {
     list.focus();
-    list.move(event.key === "ArrowDown" ? 1 : -1);
   } else {
     return;
   }

@@ -109,7 +109,8 @@ export function printable(text: string): string {
 
 /** How a location is called in a list. */
 export function title(result: Result): string {
-  return printable(endsInFunction(result) ? shortFunction(result.function) : result.short);
+  const isFunction = endsInFunction(result) && !isWaiting(result); // not a wait in it
+  return printable(isFunction ? shortFunction(result.function) : result.short);
 }
 
 /** What stands below the title: the function, or, where that is the title, the file. */
@@ -134,7 +135,7 @@ export function summary(result: Result): string {
   }
   if (value.high < 0)
     return `${condition}${point} would take ${amount} more time.${caveat(result)}${doubts(result)}`;
-  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${interval(value)} %).`;
+  return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${interval(value)} %).${doubts(result)}`;
 }
 
 function isWaiting(result: Result): boolean {

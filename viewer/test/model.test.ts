@@ -17,6 +17,7 @@ test("locations are shortened by what all have in common, callpaths in both part
   assert.equal(of("/a/bc/x.c:1", "/a/bd/x.c:1"), "/a/");
   assert.equal(of("/x.c:1", "/y.c:1"), "");
   assert.equal(of("x.c:1", "/y.c:1"), "");
+  assert.equal(of("/a/b/x.c:1 < ?", "/a/b/y.c:1 < /a/b/z.c:2"), "/a/b/"); // the first caller is out of scope
   assert.equal(of("region parse", "/a/x.c:1"), "/a/");
   const [first] = page([{ location: "/a/b/x.c:1 < /a/z.c:2" }]).profiles[0]?.results ?? [];
   assert.ok(first);

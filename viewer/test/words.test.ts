@@ -52,11 +52,13 @@ test("what would not show, or would reorder text, is shown", () => {
 });
 
 test("a function has its name once, and its file below", () => {
-  const [of, line] = entries([
+  const [of, line, wait] = entries([
     { target: "function", location: "/src/lib/x.so:std::f(int)", function: "std::f(int)" },
     { location: "/src/a.c:12", function: "void g(int)" },
+    { target: "wait", location: "wait /src/a.c:g", function: "g" },
   ]);
-  assert.ok(of && line);
+  assert.ok(of && line && wait);
+  assert.equal(title(wait.shown), "wait a.c:g");
   assert.deepEqual([title(of.shown), subtitle(of.shown)], ["std::f", "lib/x.so"]);
   assert.deepEqual([title(line.shown), subtitle(line.shown)], ["a.c:12", "g"]);
 });

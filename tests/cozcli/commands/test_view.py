@@ -59,6 +59,16 @@ def test_two_profiles_are_compared(folder: Path) -> None:
     assert document["sources"] == {}
 
 
+def test_profiles_of_one_name_are_called_by_their_folders(folder: Path) -> None:
+    (folder / "before").mkdir()
+    (folder / "profile.coz").rename(folder / "before/profile.coz")
+    (folder / "after.coz").rename(folder / "profile.coz")
+    done = view(folder, "before/profile.coz", "--compare", "profile.coz", "-o", "both.html")
+    assert done.returncode == 0, done.stderr
+    names = [profile["name"] for profile in data_of(folder / "both.html")["profiles"]]
+    assert names == ["before/profile.coz", "profile.coz"]
+
+
 def test_filters_are_those_of_report(folder: Path) -> None:
     assert view(folder, "--line", "a.c:12", "--progress-point", "request").returncode == 0
     (result,) = data_of(folder / "profile.html")["profiles"][0]["results"]
