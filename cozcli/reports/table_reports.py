@@ -88,7 +88,7 @@ class MarkdownReport:
             lambda point: short_point(analysis, point, prefix),
         )
         tail += "".join(f"\n{markdown_text(line)}\n" for line in pairs)
-        return head + to_markdown(names, rows, right) + tail
+        return head + (to_markdown(names, rows, right) if rows else "") + tail
 
 
 def _row(result: LineResult) -> list[Cell]:
