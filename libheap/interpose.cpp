@@ -7,8 +7,10 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <atomic>
+#include <bit>
 #include <cerrno>
 #include <cstdint>
 #include <cstdlib>
@@ -130,6 +132,24 @@ COZ_EXPORT int posix_memalign(void** block, std::size_t alignment, std::size_t b
   const int error = base == nullptr ? ENOMEM : base->posix_memalign(block, alignment, bytes);
   if (error == 0 && heap() != nullptr) *block = heap()->prepared(*block, bytes);
   return error;
+}
+
+// A C library takes the next power of two where the alignment is none.
+COZ_EXPORT void* memalign(std::size_t alignment, std::size_t bytes) {
+  constexpr std::size_t kLargest = ~(SIZE_MAX >> 1);
+  return aligned_alloc(alignment > kLargest ? alignment : std::bit_ceil(alignment), bytes);
+}
+COZ_EXPORT void* valloc(std::size_t bytes) {
+  return aligned_alloc(static_cast<std::size_t>(getpagesize()), bytes);
+}
+COZ_EXPORT void* pvalloc(std::size_t bytes) {
+  const auto page = static_cast<std::size_t>(getpagesize());
+  std::size_t rounded = 0;
+  if (__builtin_add_overflow(bytes, page - 1, &rounded)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return aligned_alloc(page, rounded / page * page);
 }
 
 // C23's. A C library that has them would not know our offset blocks.

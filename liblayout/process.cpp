@@ -24,6 +24,9 @@ constexpr int kStatusGaveUp = 125;
 constexpr int MADV_POPULATE_WRITE = 23;  // Linux 5.14
 #endif
 
+// As unprotect_program() found it.
+dl_phdr_info program{};
+
 struct Pages {
   std::uintptr_t begin;
   std::uintptr_t end;
@@ -148,13 +151,16 @@ bool make_executable(std::uint8_t* begin, std::size_t size) noexcept {
   return mprotect(pages.address(), pages.size(), PROT_READ | PROT_EXEC) == 0;
 }
 
+// The program may define dl_iterate_phdr itself, in code that cannot be executed meanwhile.
 bool unprotect_program() noexcept {
-  return visit_program([](const dl_phdr_info& info) { return set_protections(info, true); });
+  const bool is_found = visit_program([](const dl_phdr_info& info) {
+    program = info;
+    return true;
+  });
+  return is_found && set_protections(program, true);
 }
 
-bool protect_program() noexcept {
-  return visit_program([](const dl_phdr_info& info) { return set_protections(info, false); });
-}
+bool protect_program() noexcept { return set_protections(program, false); }
 
 bool make_writable(std::uint8_t* at, std::size_t size) noexcept {
   const Pages pages = pages_of(reinterpret_cast<std::uintptr_t>(at), size);

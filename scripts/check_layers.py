@@ -67,6 +67,7 @@ GLOBALS = {
     "libheap/interpose.cpp": "each thread's part of the heap, and their number",
     "libheap/stacks.cpp": "the program's main, and the number of stacks",
     "libheap/start.cpp": "what the library does in this process",
+    "liblayout/process.cpp": "the program, while its code cannot be executed",
 }
 
 #: Folders and files of the runtime that may call the kernel.

@@ -19,7 +19,8 @@ from cozcli.bias.factors import Movers, Place, layout
 from cozcli.bias.plan import MIN_ROUNDS, Plan, Run
 from cozcli.compare.instrument import Instrument
 from cozcli.compare.personality import randomisation
-from cozcli.compare.trial import Trial, run
+from cozcli.compare.trial import FailedRunError, Trial, run
+from cozcli.errors import Problem
 
 #: Runs before and after one that say how fast the machine was.
 _NEIGHBOURS = 10
@@ -42,8 +43,9 @@ class Runner:
         self._command, self._movers, self._stdin = command, movers, stdin
         #: Runs that were made, and those of them that were made again.
         self.runs = self.repeated = 0
-        #: By Ctrl-C, after which nothing more is run.
+        #: By Ctrl-C, or a run that failed, after which nothing more is run.
         self.interrupted = False
+        self.failure: Problem | None = None
 
     def trial(self, place: Place, instruments: Sequence[Instrument] = ()) -> Trial:
         """One run that was not disturbed, if the machine allows it.
@@ -69,7 +71,7 @@ class Runner:
 def measure(runner: Runner, plan: Plan, watch: Callable[[int], None]) -> list[Measured]:
     """Rounds until the time is used; `watch` is told how many runs are done.
 
-    Ctrl-C ends it with the rounds there are, if these are enough.
+    Ctrl-C, and a run that fails, end it with the rounds there are, if these are enough.
     """
     runs: list[Run] = []
     times: list[float] = []
@@ -85,10 +87,11 @@ def measure(runner: Runner, plan: Plan, watch: Callable[[int], None]) -> list[Me
                 runs.append(turn)
                 watch(len(times))
             complete = len(times)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, FailedRunError) as error:
         if complete < MIN_ROUNDS * plan.runs() // plan.rounds:
             raise
         runner.interrupted = True
+        runner.failure = error.problem if isinstance(error, FailedRunError) else None
     runs, times = runs[:complete], times[:complete]
     return [Measured(*pair) for pair in zip(runs, without_drift(runs, np.array(times)), strict=True)]
 

@@ -89,6 +89,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
     if runner.interrupted:
         doubts.append(messages.interrupted(rounds))
+        doubts += [runner.failure] if runner.failure else []
     if len(plan.sizes) < len(SIZES):
         doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
     doubts += immovable

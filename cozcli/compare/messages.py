@@ -49,14 +49,14 @@ def cannot_start(program: str, reason: str) -> Problem:
     return Problem(f"{printable(program)} cannot be started ({reason}).", "nothing was compared.")
 
 
-def failed(name: str, command: Sequence[str], status: int, errors: str, seed: str | None) -> Problem:
-    """A run that did not end with status 0. seed: of its functions' places; None: they had not been moved."""
+def failed(name: str, command: Sequence[str], status: int, errors: str, again: str | None) -> Problem:
+    """A run that did not end with status 0. again: options of `coz layout replay`, if it applies."""
     end = f"was killed by {signal_name(-status)}" if status < 0 else f"ended with status {status}"
     said = f"; its last words: {printable(errors.splitlines()[-1])}" if errors else ""
     return Problem(
         f"{name} ({printable(shlex.join(command))}) {end}{said}.",
         "only runs that end with status 0 are compared; run the command by itself to see what is wrong"
-        + (f", or in the same layout: coz layout replay --seed {seed} COMMAND." if seed else "."),
+        + (f", or in the same layout: coz layout replay {again} COMMAND." if again else "."),
     )
 
 

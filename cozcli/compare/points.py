@@ -96,10 +96,11 @@ def figure(name: str, totals: Totals, kind: str, pattern: str) -> float:
 
 
 def _latency(name: str, pattern: str, now: int, begins: Sequence[Total], ends: Sequence[Total]) -> float:
-    if any(point.timed != point.visits for point in (*begins, *ends)):
+    if any(point.visits and not point.timed for point in (*begins, *ends)):
         reason = "the program was built with a classic coz.h, which takes no times"
         raise CozError(messages.no_latency(name, pattern, reason))
-    begun, ended = (sum(point.visits for point in points) for points in (begins, ends))
+    # Threads that still run may have counted a visit whose time they have not added.
+    begun, ended = (sum(point.timed for point in points) for points in (begins, ends))
     if ended > begun:
         raise CozError(messages.no_latency(name, pattern, f"{ended} operations ended, but {begun} began"))
     # Operations that have not ended were in progress until now. All sums are modulo 2⁶⁴; the result is below.

@@ -26,7 +26,7 @@ from cozcli.compare.instrument import Instrument
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.small_start import spawn_small
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
-from cozcli.launch.layout_plan import PLAN, REPORT, SEED, LayoutReport
+from cozcli.launch.layout_plan import INTERVAL, PLAN, REPORT, SEED, LayoutReport
 
 #: The variable that makes the environment larger.
 PADDING = "COZ_COMPARE_PADDING"
@@ -42,6 +42,8 @@ DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 _WAKING = 0.001
 #: Seconds that an interrupted program is given to end.
 _PATIENCE = 5.0
+#: What a run is taken to last at least, in seconds.
+_SHORTEST = 1e-6
 #: A processor's line of /proc/stat: its number, and ticks as user, nice, system, idle, waiting for I/O, in
 #: interrupts, soft interrupts, stolen.
 _PROCESSOR = re.compile(r"^cpu([0-9]+)((?: [0-9]+){8})", re.MULTILINE)
@@ -69,7 +71,7 @@ class Side(NamedTuple):
 
 
 class FailedRunError(CozError):
-    """A run did not end with status 0. What was measured before it stays true."""
+    """A run did not end with status 0, or an instrument read nothing. What was measured before stays true."""
 
 
 class Trial(NamedTuple):
@@ -124,8 +126,8 @@ def run(
         if status != 0:
             errors.seek(max(0, errors.seek(0, os.SEEK_END) - _SHOWN_ERRORS))
             said = errors.read().decode(errors="replace").strip()
-            seed = environment.get(SEED) if PLAN in environment else None
-            raise FailedRunError(messages.failed(side.name, command, status, said, seed))
+            again = _replay_options(environment) if PLAN in environment else None
+            raise FailedRunError(messages.failed(side.name, command, status, said, again))
         digest = ""
         if keep_output:
             output.seek(0)
@@ -134,10 +136,19 @@ def run(
         lost = _lost(waited, cpu, wall, before, _processor_times()) / wall
         # More code takes longer to move, which says nothing of the program.
         moved = LayoutReport.read(moving.read())
-        cpu, wall = cpu - moved.processor_seconds, wall - moved.seconds
-        figures = {name: value for read in readings for name, value in read(side.name).items()}
+        # Processes that outlive the program report more than it has taken.
+        cpu, wall = (max(took, _SHORTEST) for took in (cpu - moved.processor_seconds, wall - moved.seconds))
+        try:
+            figures = {name: value for read in readings for name, value in read(side.name).items()}
+        except CozError as error:
+            raise FailedRunError(error.problem) from error
         peak = usage.ru_maxrss * 1024
         return Trial(cpu, wall, peak, lost, digest, layout, figures)
+
+
+def _replay_options(environment: Mapping[str, str]) -> str:
+    interval = environment.get(INTERVAL)
+    return f"--seed {environment[SEED]}" + (f" --rerandomize {interval}ms" if interval else "")
 
 
 def _report_of_moving(environment: dict[str, str]) -> IO[str]:

@@ -86,8 +86,13 @@ void PointTotals::finish() noexcept {
   const int length =
       snprintf(line.data(), line.size(), "process\t%lld\n", static_cast<long long>(now()));
   harmless_write(descriptor, line.data(), static_cast<std::size_t>(length));
-  for (std::uint32_t i = 0; i < points_->size(); ++i) {
-    harmless_write(descriptor, line.data(), describe_point((*points_)[i], line));
+  // Other threads may go on: ends first, lest more operations have ended than begun.
+  for (const bool begins : {false, true}) {
+    for (std::uint32_t i = 0; i < points_->size(); ++i) {
+      const Point& point = (*points_)[i];
+      if ((point.kind == PointKind::kBegin) != begins) continue;
+      harmless_write(descriptor, line.data(), describe_point(point, line));
+    }
   }
   raw_syscall(SYS_close, file);
 }

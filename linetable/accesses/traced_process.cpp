@@ -27,6 +27,7 @@ constexpr int kSystemCall = SIGTRAP | 0x80;
   if (nothing < 0) _exit(127);
   dup2(nothing, STDOUT_FILENO);
   dup2(nothing, STDERR_FILENO);
+  lseek(STDIN_FILENO, 0, SEEK_SET);  // a run before may have read it; a pipe stays as it is
   if (ptrace(PTRACE_TRACEME, 0, nullptr, nullptr) == 0) execv(argv[0], argv);
   _exit(127);
 }

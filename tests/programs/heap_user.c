@@ -145,7 +145,8 @@ int main(int argc, char** argv) {
   free(dirty);
   int zeros = 1;
   for (int i = 0; i < 300; i++) {
-    unsigned char* block = malloc(500);
+    // Blocks of the same size class, by each way to allocate them.
+    unsigned char* block = i % 3 == 0 ? malloc(500) : memalign(i % 3 == 1 ? 64 : 16, 500);
     for (int j = 0; j < 500; j++) zeros &= block[j] == 0;
     memset(block, 7, 500);
     if (i % 2) free(block);

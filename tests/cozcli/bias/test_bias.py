@@ -18,7 +18,7 @@ from cozcli.bias.plan import LAYOUTS, Plan, plan_for
 from cozcli.bias.report import Report, render_json, render_text
 from cozcli.bias.result import Aliasing, Bias, Change, Factor, Sweep
 from cozcli.bias.verdict import limit_of, verdict_of
-from cozcli.compare.trial import PADDING, environment_of
+from cozcli.compare.trial import PADDING, FailedRunError, environment_of
 from cozcli.errors import CozError, Problem
 from cozcli.launch.layout_plan import LayoutPlan
 
@@ -120,21 +120,23 @@ def test_where_nothing_is_slow_nothing_is_found(seed):
     assert not [answer for answer in answers if answer.is_slow(0.01)]
 
 
+@pytest.mark.parametrize("reason", [KeyboardInterrupt(), FailedRunError(Problem("it failed", "mend it"))])
 @pytest.mark.parametrize(("at", "rounds"), [(0, 0), (FEW, 0), (FEW + 100, 2)])
-def test_ctrl_c_keeps_whole_rounds_if_there_are_two(at, rounds):
+def test_ctrl_c_and_failed_runs_keep_whole_rounds_if_there_are_two(at, rounds, reason):
     runner = Simulated(slow=())
     plan = PLAN
 
     def watch(done):
         if done > at:
-            raise KeyboardInterrupt
+            raise reason
 
     if not rounds:
-        with pytest.raises(KeyboardInterrupt):
+        with pytest.raises(type(reason)):
             measure(runner, plan, watch)
     else:
         assert len(measure(runner, plan, watch)) == rounds * plan.runs() // plan.rounds
         assert runner.interrupted
+        assert runner.failure == getattr(reason, "problem", None)
 
 
 @pytest.mark.parametrize("period", [64, 256, 4096])

@@ -42,6 +42,11 @@ def test_latency_is_the_time_in_progress_for_each_operation_that_ended():
     assert figure("A", parse(WRITTEN), LATENCY, "step") == pytest.approx((11.5 + 7 - 12) / 3)
 
 
+def test_a_visit_that_is_not_timed_yet_does_not_count():
+    text = "process\t90\nbegin\t3\t2\t30\tx\nend\t3\t2\t70\tx\n"
+    assert figure("A", parse(text), LATENCY, "x") == pytest.approx(20e-9)
+
+
 def test_sums_of_times_may_have_gone_round():
     text = f"process\t90\nbegin\t1\t1\t{2**64 - 20}\tx\nend\t1\t1\t30\tx\n"
     assert figure("A", parse(text), LATENCY, "x") == pytest.approx(50e-9)
