@@ -24,6 +24,7 @@ from cozcli.compare.design import Layout
 from cozcli.compare.function_layouts import function_layouts_of, with_functions_moved
 from cozcli.compare.layouts import Arranger
 from cozcli.compare.memory_layouts import MemoryLayouts, check_program, check_run
+from cozcli.compare.messages import others_stay
 from cozcli.compare.personality import is_randomised
 from cozcli.compare.trial import Side, run
 from cozcli.errors import CozError, Problem
@@ -70,14 +71,14 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     movers = find_movers(installation.library.parent / "libcoz-heap.so")
     if not movers.can_switch_randomisation:
         raise CozError(messages.no_personality())
-    movers, stay = with_code(movers, question.command, question.seed, question.stdin)
+    movers, staying = with_code(movers, question.command, question.seed, question.stdin)
     movers, immovable = _without_immovable(movers, question)
     randomised = is_randomised()
     runner = Runner(question.command, movers, question.stdin)
     plan = _plan(question, movers, runner, randomised)
     measured = measure(runner, plan, lambda done: watch(done, plan.runs()))
     rounds = len(measured) * plan.rounds // plan.runs()
-    doubts: list[Problem] = [each for each in (stay, uncounted) if each]
+    doubts = [*staying, *([uncounted] if uncounted else [])]
     sizes = by_level(measured, "environment")
     helper = installation.helper if question.names else None
     aliasing, unnamed = _aliasing(question, runner, plan, sizes, helper, movers, watch)
@@ -113,12 +114,15 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     return Answer(bias, randomised, [*doubts, *unnamed])
 
 
-def with_code(movers: Movers, command: Sequence[str], seed: int, stdin: str) -> tuple[Movers, Problem | None]:
-    """With what moves functions, or why it cannot."""
+def with_code(movers: Movers, command: Sequence[str], seed: int, stdin: str) -> tuple[Movers, list[Problem]]:
+    """With what moves functions, and which ones it cannot move."""
     side = Side("the program", list(command))
     (side,), stay = with_functions_moved([side], "auto", seed, stdin)
     functions = function_layouts_of(side)
-    return movers._replace(code=CodeLibrary(functions.plan) if functions else None), stay
+    staying = [stay] if stay else []
+    if functions and functions.others:
+        staying.append(others_stay(side.name, functions.others))
+    return movers._replace(code=CodeLibrary(functions.plan) if functions else None), staying
 
 
 def _events(wanted: str | None) -> tuple[list[Event], Problem | None]:

@@ -23,7 +23,7 @@ from cozcli.reports.json_report import JsonReport
 from cozcli.reports.locks import name_of, waits_of
 from cozcli.reports.marks import explanations, marks_of
 from cozcli.reports.reading import caveat_of, experiments_in_words, explain, reading_of
-from cozcli.reports.summary import ending, telling
+from cozcli.reports.summary import ending, is_bounded_only, telling
 from cozcli.reports.tails import label_of
 
 FORMAT, VERSION = "coz-page", 5
@@ -111,6 +111,7 @@ def _result(document: dict[str, Any], result: LineResult) -> dict[str, Any]:
         "caveat": caveat_of(result),
         **({"quantiles": _quantiles(result)} if result.quantiles else {}),
         **({"locks": _locks(document, result)} if result.locks else {}),
+        "bounds_only": told is not None and is_bounded_only(result, told),
         "told": None if told is None else [_short(getattr(told, name)) for name in ("speedup", *_BAND)],
         "curve": {
             "s": [point.speedup for point in result.curve],

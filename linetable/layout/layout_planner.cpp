@@ -15,6 +15,7 @@ constexpr const char* kNoFunction = "belongs to no function that a symbol or unw
 constexpr const char* kStayingNeighbour = "runs on, or jumps by 8 bits, into code that stays";
 constexpr std::uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
 constexpr std::uint32_t kEndbrSize = sizeof kEndbr64;
+constexpr std::uint8_t kNop = 0x90;
 constexpr double kAligned = 0.95;  // share of functions that tells their alignment
 
 // Index of the extent that contains an address, in ascending ones; -1 for none.
@@ -231,6 +232,9 @@ class Planner {
   bool has_room(std::uint32_t at, std::uint32_t unit, std::uint32_t function) const {
     const std::uint32_t end = at + kEntryJumpSize;
     if (!scan_.is_instruction(at)) return false;
+    // Clang begins a part of a split function with a NOP where its first code is a landing pad, to
+    // which the unwinder jumps.
+    if (const auto bytes = program_.at(at); !bytes.empty() && bytes.front() == kNop) return false;
     for (std::uint32_t inside = function + 1; inside < end; ++inside) {
       const bool is_jump_begin = inside <= at;
       if (is_function(inside) || (!is_jump_begin && scan_.is_target(inside))) return false;

@@ -90,6 +90,8 @@ export interface Result {
   caveat: string;
   /** What sentences quote: at the speedup that they speak of. */
   told: Band | null;
+  /** Of that, only the ends of the interval are known. */
+  boundsOnly: boolean;
   curve: Point[];
   fit: Band[];
   /** Of the latency, where operations have identities; the lowest first. */
@@ -189,6 +191,7 @@ interface RawResult {
   rests_on: string;
   caveat: string;
   told: (number | null)[] | null;
+  bounds_only: boolean;
   callers: Caller[];
   instances: Instance[];
   locks?: Lock[];
@@ -282,6 +285,7 @@ function decodeResult(raw: RawResult, rank: number, prefix: string): Result {
     restsOn: raw.rests_on,
     caveat: raw.caveat,
     told: raw.told && decodeTold(raw.told),
+    boundsOnly: raw.bounds_only,
     curve,
     fit,
     quantiles: (raw.quantiles ?? []).map((of) => ({

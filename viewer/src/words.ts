@@ -130,12 +130,23 @@ export function summary(result: Result): string {
   const condition = `If ${changed(result)} were ${speedup(value.speedup)} ${isWaiting(result) ? "shorter" : "faster"}, `;
   const point = `“${printable(pointName(result))}”`;
   const amount = size(value);
+  if (result.boundsOnly) {
+    return `${condition}${point} would take ${bounds(value)}.${caveat(result)}${doubts(result)}`;
+  }
   if (value.low > 0) {
     return `${condition}${point} would take ${amount} less time.${continuation(result)}${caveat(result)}${doubts(result)}`;
   }
   if (value.high < 0)
     return `${condition}${point} would take ${amount} more time.${caveat(result)}${doubts(result)}`;
   return `${condition}no effect on ${point} has been shown (${percent(value.effect)} ${interval(value)} %).${doubts(result)}`;
+}
+
+/** `between 12.0 and 45.0 % less time`, or `between 4.0 % more and 12.0 % less time`; as in `coz report`. */
+function bounds(band: Band): string {
+  const [low, high] = [band.low, band.high].map((end) => (100 * Math.abs(end)).toFixed(1));
+  if (band.low >= 0) return `between ${low} and ${high} % less time`;
+  if (band.high <= 0) return `between ${high} and ${low} % more time`;
+  return `between ${low} % more and ${high} % less time`;
 }
 
 function isWaiting(result: Result): boolean {

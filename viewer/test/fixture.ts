@@ -23,6 +23,7 @@ export interface Given {
   /** Was it never the main target? */
   unmeasured?: boolean;
   caveat?: string;
+  boundsOnly?: boolean;
   /** Where the fitted curve ends; by default with the points. */
   fitTo?: number;
 }
@@ -61,6 +62,7 @@ export function rawResult(given: Given = {}): object {
     reading: given.reading ?? "measured",
     caveat: given.caveat ?? "",
     rests_on: "70 experiments",
+    bounds_only: given.boundsOnly ?? false,
     told: [told, effect(told), effect(told) - half, effect(told) + above],
     callers: [],
     locks: [],

@@ -77,6 +77,17 @@ test("a gain, a loss, and nothing shown", () => {
   assert.match(said({ effect: () => 0.001 }), /no effect on “request” has been shown \(\+0\.1 ±1\.0 %\)/);
 });
 
+test("where only bounds are known, sentences give these, and doubts", () => {
+  const bounds = (half: number, effect?: (s: number) => number) =>
+    said({ boundsOnly: true, half, above: 0.01, marks: ["too few cores"], ...(effect ? { effect } : {}) });
+  assert.match(bounds(0.1), /would take between 2\.5 and 13\.5 % less time\. But: too few cores\.$/);
+  assert.match(bounds(0.2), /between 7\.5 % more and 13\.5 % less time\./);
+  assert.match(
+    bounds(0.1, () => -0.05),
+    /between 4\.0 and 15\.0 % more time\./,
+  );
+});
+
 test("sentences give the ends of a skewed interval", () => {
   assert.match(said({ half: 0.01, above: 0.03 }), /would take 12\.5 % \(11\.5 to 15\.5\) less time\.$/);
   assert.match(

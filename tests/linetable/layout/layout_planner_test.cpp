@@ -59,7 +59,7 @@ std::string reason(const PlannedLayout& layout, const char* name) {
 }
 
 const Bytes kCallAndReturn = {0xe8, 0, 0, 0, 0, 0x90, 0x90, 0xc3};  // call; nop; nop; ret
-const Bytes kLong = {0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0x31, 0xc0, 0xc3};
+const Bytes kLong = {0x31, 0xc0, 0x90, 0x90, 0x90, 0x90, 0x90, 0x90, 0xc3};
 
 }  // namespace
 
@@ -176,11 +176,12 @@ TEST_CASE("an original is overwritten only where nobody jumps into the jump", "[
   const auto a = code.function("a", loop);
   const auto b = code.function("b", marked);
   code.function("c", {0xc3}, 1);
-  code.function("d", kLong, 1);  // leaves no room for c
+  code.function("d", kLong, 1);                                    // leaves no room for c
+  code.function("e", {0x90, 0x48, 0x89, 0xc7, 0x90, 0x90, 0xc3});  // nop; landing pad
   const auto layout = code.plan();
-  CHECK(layout.units.size() == 4);
-  CHECK(layout.functions == 4);
-  CHECK(layout.kept_entries == 2);
+  CHECK(layout.units.size() == 5);
+  CHECK(layout.functions == 5);
+  CHECK(layout.kept_entries == 3);
   REQUIRE(layout.entries.size() == 2);
   CHECK(layout.entries[0].at == b + 4);
   CHECK(a < b);
