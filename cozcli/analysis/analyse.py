@@ -20,7 +20,7 @@ from cozcli.analysis.check.tails import warn_of_lost_operations, with_quantiles
 from cozcli.analysis.check.uneven_points import warn_of_uneven_points
 from cozcli.analysis.check.windows_left_out import count_windows_of_delay_only, warn_of_windows
 from cozcli.analysis.correct.chain import CORRECTIONS, correct
-from cozcli.analysis.correct.overhead import warn_of_costly_samples
+from cozcli.analysis.correct.overhead import warn_of_costly_switches
 from cozcli.analysis.correct.protocol import Context, Correction
 from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.estimate.combined import OfPoint, estimate_points
@@ -126,6 +126,7 @@ def analyse(
             of_loads[warning].append(level)
         pairs += found.pairs
         rare |= found.rare
+    warnings += warn_of_costly_switches(overheads, profile.runs)
     for warning, at in of_loads.items():
         warnings.append(warning if len(at) == len(levels) else messages.at_loads(at, warning))
     rare -= {result.point for result in results}
@@ -197,7 +198,6 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     warnings += warn_of_children(runs) + warn_of_kernel_time(runs) + warn_of_uneven_points(runs)
     context = Context(runs, windows.by_target, period_ratios, of_windows_only)
     corrected = correct(all_series, context, corrections)
-    warnings += warn_of_costly_samples(context.overheads)
     tables = [table for series in corrected if (table := arrange_finite(series)) is not None]
     marks = find_marks(tables, windows.by_target, runs, context.phases)
     known = _Known(context, marks, surroundings_of_lines(runs), locks_of_targets(runs), shares_of_time(runs))

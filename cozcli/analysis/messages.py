@@ -102,13 +102,13 @@ def sampling_rate_too_low(achieved: float) -> Problem:
     )
 
 
-def costly_samples(point: str, slowdown: float) -> Problem:
-    """The kernel arms and stops a thread's event whenever it changes threads."""
+def costly_switches(point: str, factor: float) -> Problem:
+    """A perf event is armed and stopped whenever the kernel changes threads."""
     return Problem(
-        f"profiling makes visits to {printable(point)!r} {slowdown - 1:.0%} longer, most of it where threads "
-        "wait for each other; a faster line may seem to save as much in addition.",
-        "this is so where two threads need about as long from one meeting to the next. coz run --sampling "
-        "timer costs some programs less: compare.",
+        f"perf events make it slower to change threads, which adds {factor - 1:.0%} to each visit to "
+        f"{printable(point)!r}: a faster line that avoids such changes seems to save up to that much more.",
+        "this matters where two threads need about as long before they wait for each other. coz run "
+        "--sampling timer does without these events: compare.",
     )
 
 

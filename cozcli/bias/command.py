@@ -120,4 +120,6 @@ def execute(options: argparse.Namespace) -> int:
             from cozcli.bias.figure import write_figure
 
             write_figure(report, picture)
+    if answer.failure:
+        raise CozError(messages.ended_early(answer.failure, answer.bias.sweep.runs))
     return 0

@@ -53,6 +53,14 @@ def interrupted(rounds: int) -> Problem:
     )
 
 
+def ended_early(failure: Problem, rounds: int) -> Problem:
+    """A run that failed, after enough rounds."""
+    return Problem(
+        f"the study ended after {rounds} rounds of runs, so that slow places may be missing: {failure.text}",
+        failure.hint,
+    )
+
+
 def no_counters(reason: Problem) -> Problem:
     """--counters, but cycles cannot be counted, or none of the events."""
     return Problem(

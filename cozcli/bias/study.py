@@ -52,11 +52,12 @@ class Question(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """randomised: is the default?"""
+    """randomised: is the default? failure: of the run that ended the study early."""
 
     bias: Bias
     randomised: bool
     doubts: Sequence[Problem]
+    failure: Problem | None
 
 
 def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
@@ -89,8 +90,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     middle = statistics.median(statistics.median(times) for times in sizes.values())
     sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
     if runner.interrupted:
-        doubts.append(messages.interrupted(rounds))
-        doubts += [runner.failure] if runner.failure else []
+        doubts += [] if runner.failure else [messages.interrupted(rounds)]
     if len(plan.sizes) < len(SIZES):
         doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
     doubts += immovable
@@ -111,7 +111,7 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
         seconds=time.monotonic() - begin,
         counters=counted,
     )
-    return Answer(bias, randomised, [*doubts, *unnamed])
+    return Answer(bias, randomised, [*doubts, *unnamed], runner.failure)
 
 
 def with_code(movers: Movers, command: Sequence[str], seed: int, stdin: str) -> tuple[Movers, list[Problem]]:

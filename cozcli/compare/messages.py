@@ -60,6 +60,15 @@ def failed(name: str, command: Sequence[str], status: int, errors: str, again: s
     )
 
 
+def moving_outlasts(name: str) -> Problem:
+    """Processes report more time for moving functions than the run took."""
+    return Problem(
+        f"{name} took less time than moving the functions of its processes: some of them outlive it, and "
+        "what they use is not measured.",
+        "wait for them before the program ends; or compare with --layout none.",
+    )
+
+
 def no_input(path: str, reason: str) -> Problem:
     """--input cannot be read."""
     return Problem(f"{printable(path)} cannot be read ({reason}).", "name another file with --input.")
@@ -363,7 +372,7 @@ def others_stay(name: str, others: int) -> Problem:
     return Problem(
         f"{name} starts {others} {'process' if others == 1 else 'processes'} of other programs, whose "
         "functions stay where the linker put them.",
-        "if most of the time is theirs, compare these programs themselves.",
+        "if most of the time is theirs, measure these programs themselves.",
     )
 
 

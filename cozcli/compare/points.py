@@ -22,6 +22,8 @@ from cozcli.launch.runtime_library import preload
 VARIABLE = "COZ_POINT_TOTALS"
 PROGRESS, LATENCY = "progress", "latency"
 _MODULUS = 1 << 64
+#: Visits whose times threads may still be about to add.
+MAX_UNTIMED = 64
 
 
 class Total(NamedTuple):
@@ -96,16 +98,21 @@ def figure(name: str, totals: Totals, kind: str, pattern: str) -> float:
 
 
 def _latency(name: str, pattern: str, now: int, begins: Sequence[Total], ends: Sequence[Total]) -> float:
-    if any(point.visits and not point.timed for point in (*begins, *ends)):
+    if any(map(_takes_no_times, (*begins, *ends))):
         reason = "the program was built with a classic coz.h, which takes no times"
         raise CozError(messages.no_latency(name, pattern, reason))
-    # Threads that still run may have counted a visit whose time they have not added.
     begun, ended = (sum(point.timed for point in points) for points in (begins, ends))
     if ended > begun:
         raise CozError(messages.no_latency(name, pattern, f"{ended} operations ended, but {begun} began"))
     # Operations that have not ended were in progress until now. All sums are modulo 2⁶⁴; the result is below.
     times = sum(point.times for point in ends) - sum(point.times for point in begins)
     return (times + (begun - ended) * now) % _MODULUS / ended * 1e-9
+
+
+def _takes_no_times(point: Total) -> bool:
+    """More than a few visits without a time: those of threads that were about to add it."""
+    untimed = point.visits - point.timed
+    return untimed > max(MAX_UNTIMED, point.visits // 100) or (point.timed == 0 and untimed > 0)
 
 
 def matches(pattern: str, name: str) -> bool:

@@ -42,8 +42,6 @@ DEFAULT_SIGNALS = (signal.SIGPIPE, signal.SIGXFSZ)
 _WAKING = 0.001
 #: Seconds that an interrupted program is given to end.
 _PATIENCE = 5.0
-#: What a run is taken to last at least, in seconds.
-_SHORTEST = 1e-6
 #: A processor's line of /proc/stat: its number, and ticks as user, nice, system, idle, waiting for I/O, in
 #: interrupts, soft interrupts, stolen.
 _PROCESSOR = re.compile(r"^cpu([0-9]+)((?: [0-9]+){8})", re.MULTILINE)
@@ -136,8 +134,9 @@ def run(
         lost = _lost(waited, cpu, wall, before, _processor_times()) / wall
         # More code takes longer to move, which says nothing of the program.
         moved = LayoutReport.read(moving.read())
-        # Processes that outlive the program report more than it has taken.
-        cpu, wall = (max(took, _SHORTEST) for took in (cpu - moved.processor_seconds, wall - moved.seconds))
+        cpu, wall = cpu - moved.processor_seconds, wall - moved.seconds
+        if min(cpu, wall) <= 0:
+            raise FailedRunError(messages.moving_outlasts(side.name))
         try:
             figures = {name: value for read in readings for name, value in read(side.name).items()}
         except CozError as error:

@@ -15,15 +15,20 @@ NO_CERTAIN_SHIFT = "No line surely matters more or less under load; longer runs 
 
 
 def describe_saturation(result: Scalability) -> str:
-    """In words, where more load no longer helps."""
+    """In words, where more load no longer helps, and which rows are doubtful."""
     if not result.has_base:
         return "There is no run at base load to compare with: add one with --arrival-speedup 0."
-    if result.limit is not None and result.saturation is None and any(p.is_limited for p in result.points):
-        return (
-            f"Rows with a star are above {result.limit:.0%}, the part of the time in which the thread that "
-            "requests arrive in waits for them. If it serves them, the program can take no more than "
-            "that, and these rows are false."
-        )
+    if result.limit is None or not any(point.is_limited for point in result.points):
+        return _saturation(result)
+    limited = (
+        f"Rows with a star are above {result.limit:.0%}, the part of the time in which the thread that "
+        "requests arrive in waits for them. If it serves them, the program can take no more than "
+        "that, and these rows are false."
+    )
+    return limited if result.saturation is None else f"{_saturation(result)} {limited}"
+
+
+def _saturation(result: Scalability) -> str:
     highest = max(point.load for point in result.points)
     if result.kind == LATENCY:
         return "Above the load that can be served, latency grows for as long as it is measured."

@@ -29,7 +29,7 @@ std::vector<CoreWaits::Thread> threads_between(const CoreWaits& from, const Core
     if (!is_known && !all_known) continue;
     // A tid that was reused counts from zero.
     if (is_known && before->time.ran <= thread.time.ran &&
-        before->time.waited <= thread.time.waited) {
+        before->time.waited <= thread.time.waited && before->time.slices <= thread.time.slices) {
       thread.time.ran -= before->time.ran;
       thread.time.waited -= before->time.waited;
       thread.time.slices -= before->time.slices;
@@ -66,6 +66,15 @@ CoreWaits read_core_waits(SharedState& shared) {
   });
   waits.processor_time = processor_time_of_all(shared);
   return waits;
+}
+
+double idle_part(Nanoseconds processor_time, std::size_t cores, Nanoseconds machine_busy,
+                 std::size_t machine_cores, Nanoseconds duration) {
+  const auto filled = [=](Nanoseconds busy, std::size_t of) {
+    return static_cast<double>(busy) / (static_cast<double>(of) * static_cast<double>(duration));
+  };
+  const double most = std::max(filled(processor_time, cores), filled(machine_busy, machine_cores));
+  return std::max(1 - most, 0.0);
 }
 
 std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to,

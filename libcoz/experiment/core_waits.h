@@ -8,6 +8,7 @@
 #ifndef LIBCOZ_EXPERIMENT_CORE_WAITS_H
 #define LIBCOZ_EXPERIMENT_CORE_WAITS_H
 
+#include <cstddef>
 #include <optional>
 #include <set>
 #include <vector>
@@ -42,11 +43,15 @@ std::set<int> other_processes(SharedState& shared);
 // interrupt and leaves its sleep, in virtual machines by way of the hypervisor.
 inline constexpr Nanoseconds kMaxIdleWakeUp = 50 * kMicrosecond;
 
-// The time that threads waited in between, without what idle processors needed to wake up; `idle`
-// is the part of the processors' time in which they had nothing to do, 0 to 1. Threads that began
-// in between count from their beginning. Those that ended, or were not read, count as if they had
-// waited like the others, in proportion to processor time; nullopt if those that were read had less
-// than a tenth of it.
+// The part of processors' time in which they had nothing to do, 0 to 1: of those that the program
+// may use, or, if less, of all `machine_cores`, which were busy for `machine_busy` in sum.
+double idle_part(Nanoseconds processor_time, std::size_t cores, Nanoseconds machine_busy,
+                 std::size_t machine_cores, Nanoseconds duration);
+
+// The time that threads waited in between, without what idle processors needed to wake up (`idle`:
+// idle_part()). Threads that began in between count from their beginning. Those that ended, or were
+// not read, count as if they had waited like the others, in proportion to processor time; nullopt
+// if those that were read had less than a tenth of it.
 std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWaits& to,
                                              double idle);
 

@@ -29,7 +29,8 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       earlier_(options.earlier),
       companions_(options.companion_dose, counts.histogram, earlier_, options.period),
       meter_(shared.points, shared.operations),
-      cores_(static_cast<Nanoseconds>(available_cores())),
+      cores_(available_cores()),
+      machine_cores_(online_cores()),
       start_(now()),
       flows_(shared, start_),
       load_(options.load, shared.amplification),
@@ -266,10 +267,10 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
   record.threads = thread_use_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
   if (record.machine) record.machine->busy = without_spun(record.machine->busy);
-  const Nanoseconds busy =
-      std::max(*record.processor_time, record.machine ? record.machine->busy : 0);
-  const double filled = static_cast<double>(busy) / static_cast<double>(cores_ * record.duration);
-  record.core_wait = core_wait_between(opening.waits, waits, std::max(1 - filled, 0.0));
+  const double idle =
+      idle_part(*record.processor_time, cores_, record.machine ? record.machine->busy : 0,
+                machine_cores_, record.duration);
+  record.core_wait = core_wait_between(opening.waits, waits, idle);
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,

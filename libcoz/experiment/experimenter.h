@@ -209,7 +209,8 @@ class Experimenter {
   Partners partners_;
   WindowLength window_;
   WindowMeter meter_;
-  Nanoseconds cores_;
+  std::size_t cores_;
+  std::size_t machine_cores_;
   Nanoseconds start_;
   FlowMeter flows_;
   QueueSettling settling_;

@@ -84,8 +84,8 @@ std::size_t available_cores() {
   return paid_for(static_cast<std::size_t>(CPU_COUNT(&mask)));
 }
 
-std::size_t machine_cores() {
-  return paid_for(static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)));
-}
+std::size_t machine_cores() { return paid_for(online_cores()); }
+
+std::size_t online_cores() { return static_cast<std::size_t>(sysconf(_SC_NPROCESSORS_ONLN)); }
 
 }  // namespace coz

@@ -15,6 +15,8 @@ namespace coz {
 std::size_t available_cores();
 // The same for all processes of the machine together, each of which may be bound to some of them.
 std::size_t machine_cores();
+// All processors of the machine, whoever may use them.
+std::size_t online_cores();
 
 // The least quota of a cgroup and those above it, in processors; nullopt: there is none. `cgroups`
 // is what /proc/self/cgroup says, `root` where cgroups are mounted. Versions 1 and 2.

@@ -163,7 +163,7 @@ export class List {
       End: this.entries.length,
     };
     const step = steps[event.key];
-    if (event.ctrlKey || event.metaKey || event.altKey) return false;
+    if (event.ctrlKey || event.metaKey || event.altKey || this.entries.length === 0) return false;
     if (step !== undefined) this.move(step);
     else if (event.key === "Enter" && this.selected) this.choose(this.selected, "entered");
     else return false;

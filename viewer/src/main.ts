@@ -193,7 +193,7 @@ function onKey(
   } else if (event.key === "l") {
     showLoad(true);
   } else if (event.target === document.body && list.takes(event)) {
-    list.focus();
+    if (document.activeElement === document.body) list.focus();
   } else {
     return;
   }

@@ -131,7 +131,8 @@ export function summary(result: Result): string {
   const point = `“${printable(pointName(result))}”`;
   const amount = size(value);
   if (result.boundsOnly) {
-    return `${condition}${point} would take ${bounds(value)}.${caveat(result)}${doubts(result)}`;
+    const further = value.low > 0 ? continuation(result) : "";
+    return `${condition}${point} would take ${bounds(value)}.${further}${caveat(result)}${doubts(result)}`;
   }
   if (value.low > 0) {
     return `${condition}${point} would take ${amount} less time.${continuation(result)}${caveat(result)}${doubts(result)}`;

@@ -91,10 +91,12 @@ class OverheadOfSamples:
         ]
 
 
-def warn_of_costly_samples(overheads: Mapping[PointKey, Overhead]) -> list[Problem]:
+def warn_of_costly_switches(overheads: Mapping[PointKey, Overhead], runs: Sequence[Run]) -> list[Problem]:
     """Of throughput points: a faster line may save what it costs to change threads, or not."""
+    if not any(run.record.sampling.startswith("perf") for run in runs):
+        return []
     return [
-        messages.costly_samples(point, overhead.slowdown)
+        messages.costly_switches(point, overhead.factor)
         for (point, kind), overhead in overheads.items()
         if kind == THROUGHPUT and overhead.factor - 1 >= max(COSTLY, 2 * overhead.error)
     ]

@@ -20,7 +20,7 @@ from cozcli.compare.function_layouts import (
     with_functions_moved,
 )
 from cozcli.compare.self_test import Difference, SelfTest, self_test
-from cozcli.compare.trial import Side, environment_of, run
+from cozcli.compare.trial import FailedRunError, Side, environment_of, run
 from cozcli.errors import CozError, Problem
 from cozcli.launch.layout_plan import LayoutPlan, LayoutReport, Pinned, Unit
 from cozcli.launch.runtime_library import preload
@@ -280,16 +280,26 @@ def test_what_the_library_reports(text, report):
 
 
 def test_the_time_for_moving_functions_is_not_the_programs(tmp_path):
-    """A script stands in for a program whose library says that moving took 0.2 s, and 40 s of processors."""
-    script = tmp_path / "program"
-    line = MOVED.format(12, 2 * 10**8, 4 * 10**10).strip()
-    script.write_text(f'#!/bin/sh\necho "{line}" >> "$COZ_LAYOUT_REPORT"\nsleep 0.3\n')
-    script.chmod(0o755)
-    side = Side("A", [str(script)], arrangers=[FunctionLayouts(PLAN._replace(library=tmp_path / "none.so"))])
+    """A script stands in for a program whose library says that moving took 0.2 s, and 1 µs of a processor."""
+    side = program_that_reports(tmp_path, seconds=0.2, processor_seconds=1e-6)
     begin = time.monotonic()
     moved = run(side, Layout(0))
     assert 0.1 <= moved.wall <= time.monotonic() - begin - 0.2
-    assert 0 < moved.cpu < 0.001  # never less than nothing, whatever processes say that outlive the program
+    assert moved.cpu > 0
+
+
+def test_where_processes_outlive_the_program_what_they_took_is_no_result(tmp_path):
+    with pytest.raises(FailedRunError) as error:
+        run(program_that_reports(tmp_path, seconds=0.2, processor_seconds=40), Layout(0))
+    assert "some of them outlive it" in error.value.problem.text
+
+
+def program_that_reports(folder, seconds, processor_seconds):
+    script = folder / "program"
+    line = MOVED.format(12, round(1e9 * seconds), round(1e9 * processor_seconds)).strip()
+    script.write_text(f'#!/bin/sh\necho "{line}" >> "$COZ_LAYOUT_REPORT"\nsleep 0.3\n')
+    script.chmod(0o755)
+    return Side("A", [str(script)], arrangers=[FunctionLayouts(PLAN._replace(library=folder / "none.so"))])
 
 
 def test_the_report_of_a_run_moves_no_stack(planned):

@@ -59,7 +59,8 @@ def test_sums_of_times_may_have_gone_round():
         (PROGRESS, "step", WRITTEN, "visited no progress point step"),
         (LATENCY, "done", WRITTEN, "visited no begin and end points done; it visited step"),
         (PROGRESS, "x", "process\t1\nthroughput\t0\t0\t0\tx\n", "and no other"),
-        (LATENCY, "x", "process\t1\nbegin\t2\t0\t0\tx\nend\t2\t0\t0\tx\n", "classic coz.h"),
+        (LATENCY, "x", "process\t1\nbegin\t99\t0\t0\tx\nend\t99\t0\t0\tx\n", "classic coz.h"),
+        (LATENCY, "x", "process\t1\nbegin\t200\t200\t9\tx\nend\t200\t99\t9\tx\n", "classic coz.h"),
         (LATENCY, "x", "process\t1\nbegin\t2\t2\t5\tx\nend\t3\t3\t9\tx\n", "3 operations ended, but 2 began"),
     ],
 )

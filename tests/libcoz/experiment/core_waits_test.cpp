@@ -5,12 +5,22 @@
 
 using coz::core_wait_between;
 using coz::CoreWaits;
+using coz::idle_part;
 using coz::thread_use_between;
 
 TEST_CASE("the waits of threads that lived all the time are added up") {
   const CoreWaits from{{{1, {100, 10}}, {2, {200, 20}}}, 300};
   const CoreWaits to{{{1, {1100, 15}}, {2, {1200, 320}}}, 2300};
   CHECK(core_wait_between(from, to, 0) == 305);
+}
+
+TEST_CASE("processors are idle as far as neither the program nor others fill them") {
+  CHECK(idle_part(500, 2, 0, 8, 1000) ==
+        Approx(0.75));  // outside virtual machines others are unknown
+  CHECK(idle_part(500, 2, 6000, 8, 1000) ==
+        Approx(0.25));  // others fill three quarters of the machine
+  CHECK(idle_part(1500, 2, 1500, 32, 1000) == Approx(0.25));  // the program may use two of 32
+  CHECK(idle_part(2100, 2, 0, 2, 1000) == 0);
 }
 
 TEST_CASE("what idle processors need to wake up is no wait for a processor") {
@@ -39,6 +49,13 @@ TEST_CASE("a thread number that was used again counts as a new thread") {
   const CoreWaits from{{{1, {5000, 900}}}, 5000};
   const CoreWaits to{{{1, {1000, 30}}}, 6000};
   CHECK(core_wait_between(from, to, 0) == 30);
+}
+
+TEST_CASE("a new thread with an old number may have run longer, and less often") {
+  const CoreWaits from{{{1, {1000, 10, 900}}}, 1000};
+  const CoreWaits to{{{1, {5000, 30, 2}}}, 6000};
+  CHECK(core_wait_between(from, to, 0) == 30);
+  CHECK(core_wait_between(from, to, 1) == 0);
 }
 
 TEST_CASE("if there are too many threads, those that are read stand for the others") {

@@ -14,7 +14,12 @@ from queue_profiles import Pipeline, profile_of, records_of
 from synthetic import Line, Model, to_bytes
 
 from cozcli.analysis.analyse import analyse
-from cozcli.analysis.correct.overhead import ERROR_OF_STARTS, PRIOR_ERROR, measure_overheads
+from cozcli.analysis.correct.overhead import (
+    ERROR_OF_STARTS,
+    PRIOR_ERROR,
+    measure_overheads,
+    warn_of_costly_switches,
+)
 from cozcli.analysis.input.slowness import Response
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.analysis.result import Overhead
@@ -140,8 +145,8 @@ def test_reports_say_what_profiling_cost() -> None:
     analysis = analyse(profile(24, references=True, slowdown=1.25, sample_cost=30_000, noise=0.005))
     text = TextReport().render(analysis)
     assert "profiling makes request 25 % slower" in text or "profiling makes request 24 % slower" in text
-    warnings = [warning.text for warning in analysis.warnings]
-    assert any("visits to 'request' 25% longer" in text or "24% longer" in text for text in warnings)
+    (warning,) = (each for each in analysis.warnings if "change threads" in each.text)
+    assert "adds 21% to each visit to 'request'" in warning.text or "adds 22%" in warning.text
     reported = json.loads(JsonReport().render(analysis))["overheads"]
     assert [entry["point"] for entry in reported] == ["request"]
     assert reported[0]["slowdown"] == pytest.approx(1.25, rel=0.02)
@@ -149,8 +154,25 @@ def test_reports_say_what_profiling_cost() -> None:
 
 
 def test_reports_are_silent_where_profiling_costs_little() -> None:
-    text = TextReport().render(analyse(profile(24, references=True, slowdown=1.03, noise=0.002)))
-    assert "slower" not in text
+    analysis = analyse(profile(24, references=True, slowdown=1.03, noise=0.002))
+    assert "slower" not in TextReport().render(analysis)
+    assert not [each for each in analysis.warnings if "change threads" in each.text]
+
+
+@pytest.mark.parametrize(
+    ("kind", "sampling", "overhead", "told"),
+    [
+        ("throughput", "perf-trap", Overhead(1.1, 1.07, 0.01), True),
+        ("throughput", "perf-trap", Overhead(1.1, 1.05, 0.01), False),
+        ("throughput", "perf-trap", Overhead(1.1, 1.07, 0.04), False),
+        ("throughput", "timer", Overhead(1.1, 1.07, 0.01), False),
+        ("latency", "perf-trap", Overhead(1.1, 1.07, 0.01), False),
+    ],
+)
+def test_costs_of_changing_threads_are_told_of_throughput_and_perf_events(kind, sampling, overhead, told):
+    (run,) = profile().runs
+    run.record = run.record._replace(sampling=sampling)
+    assert bool(warn_of_costly_switches({("request", kind): overhead}, [run])) == told
 
 
 @pytest.mark.parametrize("shape", ["serial", "join"])
