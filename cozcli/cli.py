@@ -6,6 +6,7 @@ import argparse
 import contextlib
 import errno
 import gc
+import io
 import os
 import re
 import subprocess
@@ -162,6 +163,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:  # closed by the caller, and so it stays for the program
             setattr(sys, name, open(os.devnull, "w"))  # noqa: SIM115
+    _forget_unwritten_messages()
     _forget_locale_of_python()
     arguments = list(sys.argv[1:] if argv is None else argv)
     own, program = separate_program(arguments)
@@ -188,6 +190,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return STATUS_INTERRUPTED
     return status
+
+
+def _forget_unwritten_messages() -> None:
+    """Standard error gets no buffer: what cannot be written is gone, and fails no further flush."""
+    if sys.stderr is sys.__stderr__ and sys.stderr is not None:
+        raw = io.FileIO(sys.stderr.fileno(), "w", closefd=False)
+        sys.stderr = io.TextIOWrapper(raw, sys.stderr.encoding, sys.stderr.errors, write_through=True)
 
 
 def _forget_locale_of_python() -> None:

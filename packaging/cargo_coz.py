@@ -28,6 +28,8 @@ WITH_VALUE = (
 )
 WITHOUT = ("--all-features", "--no-default-features", "--release", "--offline", "--locked", "--frozen")
 SEPARATORS = ("---", "--")
+#: Kinds of targets that options name.
+KINDS = {"bin", "example", "test", "bench"}
 #: What cargo's messages call line tables, or more.
 NO_LINES = (None, 0, "none", "line-directives-only")
 #: The name of the section that line tables are in.
@@ -80,7 +82,13 @@ def build(options: Sequence[str], with_lines: bool) -> dict[str, object]:
     if built.returncode != 0:
         raise Refused("cargo build failed, so there is nothing to profile.")
     messages = [json.loads(line) for line in built.stdout.splitlines() if line.startswith("{")]
-    programs = [message for message in messages if message.get("executable")]
+    # With a test or a benchmark, cargo builds the package's programs, too.
+    wanted = {option.removeprefix("--") for option in options} & KINDS
+    programs = [
+        message
+        for message in messages
+        if message.get("executable") and (not wanted or wanted & set(message["target"].get("kind", wanted)))
+    ]
     if not programs:
         raise Refused("cargo built no program.", "in a library, choose one by --example, --bench or --test.")
     if len(programs) > 1:

@@ -66,9 +66,7 @@ def execute(options: argparse.Namespace) -> int:
         findings += examine_program(program[0], helper, scope)
     if options.json:
         document = {"format": FORMAT, "version": VERSION, "coz": __version__}
-        sys.stdout.write(
-            json.dumps({**document, "findings": [f._asdict() for f in findings]}, indent=2) + "\n"
-        )
+        shared.write(json.dumps({**document, "findings": [f._asdict() for f in findings]}, indent=2) + "\n")
     else:
         shared.write(_render(findings, bool(program)))
     return STATUS_PROBLEM if any(finding.level == PROBLEM for finding in findings) else 0

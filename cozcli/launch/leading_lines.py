@@ -73,6 +73,7 @@ class Analyst:
         self._arguments = [str(profile), *(["idle"] if is_idle else [])]
         self._process: subprocess.Popen[bytes] | None = None
         self._is_asked = False
+        self._lacks_packages = False
 
     def missing_packages(self) -> list[str]:
         """What the analysis needs, and this interpreter lacks. Waits until the process is ready."""
@@ -80,7 +81,9 @@ class Analyst:
         return list(found.get("missing", [])) if found else []
 
     def ask(self) -> None:
-        """Begin an analysis."""
+        """Begin an analysis, where one is possible."""
+        if self._lacks_packages:
+            return
         process = self._running()
         assert process.stdin is not None
         with contextlib.suppress(OSError):
@@ -100,7 +103,8 @@ class Analyst:
         assert process.stdout is not None
         while wait or select.select([process.stdout], [], [], 0)[0]:
             found = self._receive(process)
-            if found is None:
+            self._lacks_packages |= found is not None and bool(found.get("missing"))
+            if found is None or self._lacks_packages:
                 self.close()
                 return None
             if "lines" in found:

@@ -233,7 +233,8 @@ def build_table(
     if status != 0 or not isinstance(answer.get("table"), str):
         raise CozError(failure(binary, status, answer))
     warnings = [messages.scope.debug_info_warning(binary, text) for text in answer.get("warnings", [])]
-    return LineTable(answer.get("binary", binary), answer["table"], answer.get("scope")), warnings
+    # Not as the answer names it: JSON holds no names but those of UTF-8.
+    return LineTable(os.path.realpath(binary), answer["table"], answer.get("scope")), warnings
 
 
 def binaries_in_scope(program: Path, libraries: Sequence[str], patterns: Sequence[str]) -> list[str]:

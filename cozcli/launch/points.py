@@ -180,8 +180,8 @@ def _find(tables: LineTables, names: Sequence[str]) -> dict[str, ResolvedPoint]:
         status, answer = tables.helper.locations(table.binary, names)
         if status != 0:
             raise CozError(failure(table.binary, status, answer))
-        for found in answer["names"]:
-            answers[found["name"]].append((table.binary, found))
+        for name, found in zip(names, answer["names"], strict=True):
+            answers[name].append((table.binary, found))
     return {name: _resolved(name, found, tables) for name, found in answers.items()}
 
 

@@ -95,6 +95,14 @@ def test_one_program_is_wanted(tmp_path, monkeypatch):
         cargo_coz.build([], with_lines=False)
 
 
+def test_programs_that_cargo_builds_for_a_test_are_not_meant(tmp_path, monkeypatch):
+    program = {"executable": "/x/a", "target": {"name": "a", "kind": ["bin"]}}
+    test = {"executable": "/x/it-1", "target": {"name": "it", "kind": ["test"]}}
+    fake_cargo(tmp_path, monkeypatch, [program, test])
+    assert cargo_coz.build(["--test", "it"], with_lines=False) == test
+    assert cargo_coz.build(["--bin", "a"], with_lines=False) == program
+
+
 def test_no_cargo(tmp_path, monkeypatch):
     monkeypatch.setenv("CARGO", str(tmp_path / "none"))
     with pytest.raises(cargo_coz.Refused, match="cannot be run"):

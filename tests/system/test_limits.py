@@ -3,6 +3,7 @@
 The program runs to its own end all the same, and the user is told why."""
 
 import contextlib
+import json
 import os
 import resource
 import shutil
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
+COZ = ROOT / "build/bin/coz"
 HELPER = ROOT / "build/libexec/coz-linetable"
 LIBRARY = ROOT / "build/lib/libcoz.so"
 
@@ -251,6 +253,28 @@ def test_output_that_is_a_device(coz, build):
     assert run.status == 2
     assert "out:" not in run.out
     said(run, "/dev/full")
+
+
+def test_names_of_programs_need_not_be_utf8(build, tmp_path):
+    folder = tmp_path / os.fsdecode(b"caf\xe9")
+    folder.mkdir()
+    program = shutil.copy(build("loop.c"), folder)
+    profile = tmp_path / "p.coz"
+    done = subprocess.run(
+        [COZ, "run", "-o", profile, "---", program, "1", "exit", "7"], capture_output=True, check=False
+    )
+    assert done.returncode == 7
+    *_, samples = [r for r in map(json.loads, profile.read_bytes().splitlines()) if r["type"] == "samples"]
+    assert samples["in_scope"] > samples["total"] / 2
+
+
+def test_messages_that_cannot_be_written_change_nothing(build, tmp_path):
+    """The second run says that the profile holds earlier runs, before the program starts."""
+    command = [COZ, "run", "-o", tmp_path / "p.coz", "---", build("loop.c"), "0.3", "exit", "7"]
+    for _ in range(2):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run(command, stdout=subprocess.PIPE, stderr=full, check=False, text=True)
+        assert (done.returncode, "out:" in done.stdout) == (7, True)
 
 
 @ROOT_ONLY
