@@ -89,8 +89,8 @@ def study(question: Question, watch: Callable[[int, int], None]) -> Answer:
     verdict, randomise = verdict_of(factors, aliasing, question.margin, randomised)
     middle = statistics.median(statistics.median(times) for times in sizes.values())
     sweep = {size: float(np.exp(statistics.median(times) - middle)) for size, times in sizes.items()}
-    if runner.interrupted:
-        doubts += [] if runner.failure else [messages.interrupted(rounds)]
+    if runner.interrupted and not runner.failure:
+        doubts.append(messages.interrupted(rounds))
     if len(plan.sizes) < len(SIZES):
         doubts.append(messages.few_sizes(len(plan.sizes), len(SIZES)))
     doubts += immovable

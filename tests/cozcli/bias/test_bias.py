@@ -18,12 +18,14 @@ from cozcli.bias.plan import LAYOUTS, Plan, plan_for
 from cozcli.bias.report import Report, render_json, render_text
 from cozcli.bias.result import Aliasing, Bias, Change, Factor, Sweep
 from cozcli.bias.verdict import limit_of, verdict_of
-from cozcli.compare.trial import PADDING, FailedRunError, environment_of
+from cozcli.compare.function_layouts import FunctionLayouts
+from cozcli.compare.trial import PADDING, FailedRunError, Side, environment_of
 from cozcli.errors import CozError, Problem
 from cozcli.launch.layout_plan import LayoutPlan
 
 FACTORS = ["environment", "stack", "heap", "aslr"]
 PLAN = Plan(SIZES, FACTORS, 3, 5, True)
+LAYOUT_PLAN = LayoutPlan("/p", "/cache/p.cozlayout", Path("/lib/libcoz-layout.so"), 1, 1, 1, 0, 0, [])
 #: Runs, not enough for two rounds.
 FEW = 2 * PLAN.runs() // PLAN.rounds - 50
 
@@ -300,8 +302,7 @@ def test_places_become_variables():
 
 def test_functions_are_moved_by_variables_of_one_length():
     """Or the stack would move with them."""
-    plan = LayoutPlan("/p", "/cache/p.cozlayout", Path("/lib/libcoz-layout.so"), 1, 1, 1, 0, 0, [])
-    movers = Movers(None, True, CodeLibrary(plan))
+    movers = Movers(None, True, CodeLibrary(LAYOUT_PLAN))
     assert movers.factors() == ["environment", "code", "aslr"]
 
     def variables(movers, place):
@@ -312,7 +313,8 @@ def test_functions_are_moved_by_variables_of_one_length():
     seeds = [variables(movers, Place(code=seed)) for seed in (7, 2_000_000_007)]
     assert seeds[0]["COZ_LAYOUT_SEED"] == "00000007"
     still, unmoved = (
-        variables(each, Place()) for each in (movers, movers._replace(code=CodeLibrary(plan, unmoved=True)))
+        variables(each, Place())
+        for each in (movers, movers._replace(code=CodeLibrary(LAYOUT_PLAN, unmoved=True)))
     )
     assert still["COZ_LAYOUT_SEED"] == "original"
     assert "COZ_LAYOUT_PLAN" not in unmoved
@@ -357,6 +359,23 @@ def test_what_does_not_move_is_not_varied(monkeypatch, inert, factors, said):
     movers, doubts = study._without_immovable(Movers(HeapLibrary(Path("/none/heap.so")), True), question)
     assert set(movers.factors()) & {"stack", "heap"} == factors
     assert [doubt.text for doubt in doubts] == [said] * (said is not None)
+
+
+def test_a_failed_run_ends_the_command_with_what_is_known(monkeypatch, capsys):
+    failure = Problem("./prog was killed.", "mend it")
+    monkeypatch.setattr(study, "study", lambda *_: study.Answer(report().bias, True, [], failure))
+    assert cli.main(["bias", "--json", "true"]) == 2
+    shown = capsys.readouterr()
+    assert json.loads(shown.out)["runs"] == 9
+    assert "ended after 3 rounds of runs, so that slow places may be missing: ./prog was killed." in shown.err
+
+
+def test_functions_of_other_programs_are_told(monkeypatch):
+    moved = Side("A", ["sh"], arrangers=[FunctionLayouts(LAYOUT_PLAN, others=2)])
+    monkeypatch.setattr(study, "with_functions_moved", lambda *_: ([moved], None))
+    movers, staying = study.with_code(Movers(None, True), ["sh"], 1, os.devnull)
+    assert movers.code == CodeLibrary(LAYOUT_PLAN)
+    assert "starts 2 processes of other programs" in staying[0].text
 
 
 def test_what_it_refuses(capsys):
