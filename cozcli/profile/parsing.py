@@ -33,6 +33,7 @@ from cozcli.profile.records import (
     SamplesRecord,
     TargetRecord,
     ThreadFlow,
+    ThreadShare,
     ThreadUse,
     ThroughputPoint,
 )
@@ -239,11 +240,13 @@ def _thread_use(fields: Fields) -> ThreadUse | None:
     """None where it is missing or cannot be true: the window is good without it."""
     try:
         threads = fields.record("threads")
-        working = threads.real("working", MAX_NUMBER)
-        in_target = threads.real("in_target", MAX_NUMBER) if threads.has("in_target") else 0.0
-        return ThreadUse(working, in_target, threads.natural("waited")) if working >= 1 else None
+        return ThreadUse(threads.natural("waited"), _thread_shares(threads))
     except RecordError:
         return None
+
+
+def _thread_shares(fields: Fields) -> tuple[ThreadShare, ...]:
+    return tuple(ThreadShare(*row) for row in fields.numbers("each", 4)) if fields.has("each") else ()
 
 
 def _optional(fields: Fields, key: str) -> int:

@@ -159,16 +159,23 @@ class ThreadFlow(NamedTuple):
     target_samples: int = -1
 
 
-class ThreadUse(NamedTuple):
-    """How threads share the work in a window: by how many equally busy ones it would be shared as evenly.
+class ThreadShare(NamedTuple):
+    """What one thread did in a window, times in ns. `target_samples`: JSON's `hits`."""
 
-    working: by the time in which they ran or waited for a processor. in_target: by samples in the target; 0
-    where too few tell. waited: ns for other threads of the program.
+    thread: int
+    ran: int
+    core_wait: int
+    target_samples: int
+
+
+class ThreadUse(NamedTuple):
+    """Of threads that worked in a window. waited: ns for other threads of the program.
+
+    each: empty where they wait for each other, or there is one.
     """
 
-    working: float
-    in_target: float
     waited: int
+    each: tuple[ThreadShare, ...] = ()
 
 
 class Flow(NamedTuple):

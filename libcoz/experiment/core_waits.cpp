@@ -41,6 +41,12 @@ std::vector<CoreWaits::Thread> threads_between(const CoreWaits& from, const Core
   return found;
 }
 
+// Without what idle processors needed to wake up.
+Nanoseconds core_wait_of(const CoreWaits::Thread& thread, double idle) {
+  const double wake_ups = idle * static_cast<double>(thread.time.slices * kMaxIdleWakeUp);
+  return std::max<Nanoseconds>(thread.time.waited - static_cast<Nanoseconds>(wake_ups), 0);
+}
+
 }  // namespace
 
 std::set<int> other_processes(SharedState& shared) {
@@ -62,7 +68,8 @@ CoreWaits read_core_waits(SharedState& shared) {
     if (!time) return;
     const DelayState& state = thread.delay;
     waits.threads.push_back({tid, *time, state.thread_wait.load(std::memory_order_relaxed),
-                             state.target_samples.load(std::memory_order_relaxed)});
+                             state.target_samples.load(std::memory_order_relaxed),
+                             thread.number});
   });
   waits.processor_time = processor_time_of_all(shared);
   return waits;
@@ -83,8 +90,7 @@ std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWa
   Nanoseconds ran = 0, waited = 0;
   for (const CoreWaits::Thread& thread : threads_between(from, to)) {
     ran += thread.time.ran;
-    const double wake_ups = idle * static_cast<double>(thread.time.slices * kMaxIdleWakeUp);
-    waited += std::max<Nanoseconds>(thread.time.waited - static_cast<Nanoseconds>(wake_ups), 0);
+    waited += core_wait_of(thread, idle);
   }
   const Nanoseconds processor_time = to.processor_time - from.processor_time;
   if (ran <= 0 || ran < processor_time / kMinPart) return std::nullopt;
@@ -92,31 +98,34 @@ std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWa
   return static_cast<Nanoseconds>(static_cast<double>(waited) * std::max(scale, 1.0));
 }
 
-std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to) {
-  const std::vector<CoreWaits::Thread> threads = threads_between(from, to);
-  double ran = 0, sum = 0, squares = 0, samples = 0, squares_of_samples = 0;
+std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to,
+                                            double idle) {
+  std::vector<CoreWaits::Thread> threads = threads_between(from, to);
+  const auto time_of = [](const CoreWaits::Thread& thread) {
+    return static_cast<double>(thread.time.ran + thread.time.waited);
+  };
+  double ran = 0, time = 0;
   for (const CoreWaits::Thread& thread : threads) {
-    const auto time = static_cast<double>(thread.time.ran + thread.time.waited);
     ran += static_cast<double>(thread.time.ran);
-    sum += time;
-    squares += time * time;
-    const auto hits = static_cast<double>(thread.target_samples);
-    samples += hits;
-    squares_of_samples += hits * hits;
+    time += time_of(thread);
   }
   constexpr double kNearlyAll = 0.9;
   const auto all = static_cast<double>(to.processor_time - from.processor_time);
   const bool all_read = std::max(from.threads.size(), to.threads.size()) < CoreWaits::kMaxThreads;
-  if (squares <= 0 || ran < kNearlyAll * all || !all_read) return std::nullopt;
-  ThreadUse use{sum * sum / squares};
-  // Less what chance adds to the squares of counts.
-  if (squares_of_samples > samples) {
-    use.in_target = samples * samples / (squares_of_samples - samples);
-  }
+  if (ran <= 0 || ran < kNearlyAll * all || !all_read) return std::nullopt;
+
   constexpr double kWorks = 0.01;
+  std::erase_if(threads, [&](const auto& thread) { return time_of(thread) < kWorks * time; });
+  ThreadUse use;
   for (const CoreWaits::Thread& thread : threads) {
-    const auto time = static_cast<double>(thread.time.ran + thread.time.waited);
-    if (time >= kWorks * sum) use.waited += thread.thread_wait;
+    use.waited += thread.thread_wait;
+    use.each.push_back(
+        {thread.number, thread.time.ran, core_wait_of(thread, idle), thread.target_samples});
+  }
+  // Elsewhere one by one they tell no more than in sum, and profiles would grow.
+  constexpr double kMaxThreadWait = 0.02;
+  if (to.threads.size() < 2 || static_cast<double>(use.waited) > kMaxThreadWait * time) {
+    use.each.clear();
   }
   return use;
 }

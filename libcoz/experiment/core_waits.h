@@ -1,8 +1,8 @@
 // How long the program's threads waited for a processor during a window, and for each other.
 //
 // A pause in one thread frees its processor for a thread that waits for one, which a faster line
-// would not do: where threads wait, virtual speedups predict too much or too little. How many
-// threads share the work, and whether they wait for each other, tells what a faster line would do.
+// would not do: where threads wait, virtual speedups predict too much or too little. What each
+// thread did, and whether they wait for each other, tells what a faster line would do.
 //
 // One thread; allocates.
 #ifndef LIBCOZ_EXPERIMENT_CORE_WAITS_H
@@ -26,6 +26,7 @@ struct CoreWaits {
     ThreadTime time;
     Nanoseconds thread_wait = 0;  // for other threads of the program
     std::uint64_t target_samples = 0;
+    std::uint64_t number = 0;  // ThreadState::number
   };
   // Reading one thread takes 2 to 4 µs; more threads would not change the result much.
   static constexpr std::size_t kMaxThreads = 64;
@@ -56,7 +57,9 @@ std::optional<Nanoseconds> core_wait_between(const CoreWaits& from, const CoreWa
                                              double idle);
 
 // nullopt if threads that were not read, or that ended, had a tenth of the processor time or more.
-std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to);
+// idle: as above.
+std::optional<ThreadUse> thread_use_between(const CoreWaits& from, const CoreWaits& to,
+                                            double idle);
 
 }  // namespace coz
 

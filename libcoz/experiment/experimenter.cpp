@@ -264,13 +264,13 @@ void Experimenter::add_processor_times(ExperimentRecord& record, const Opening& 
       options_.period * static_cast<Nanoseconds>(counts_.histogram.own_spun() - opening.own_spun);
   const auto without_spun = [=](Nanoseconds used) { return std::max<Nanoseconds>(used - spun, 0); };
   record.processor_time = without_spun(waits.processor_time - opening.waits.processor_time);
-  record.threads = thread_use_between(opening.waits, waits);
   record.machine = machine_time_since(opening.machine);
   if (record.machine) record.machine->busy = without_spun(record.machine->busy);
   const double idle =
       idle_part(*record.processor_time, cores_, record.machine ? record.machine->busy : 0,
                 machine_cores_, record.duration);
   record.core_wait = core_wait_between(opening.waits, waits, idle);
+  record.threads = thread_use_between(opening.waits, waits, idle);
 }
 
 ExperimentRecord Experimenter::describe(std::uint32_t target, int speedup,

@@ -83,11 +83,16 @@ void write_point_records(JsonWriter& json, const std::vector<PointRecord>& point
 
 void write_thread_use(JsonWriter& json, const std::optional<ThreadUse>& threads) {
   if (!threads) return;
-  const auto rounded = [](double number) { return std::round(100 * number) / 100; };
   json.key("threads").begin_object();
-  json.field("working", rounded(threads->working));
-  if (threads->in_target > 0) json.field("in_target", rounded(threads->in_target));
   json.field("waited", threads->waited);
+  if (!threads->each.empty()) {
+    json.key("each").begin_array();
+    for (const ThreadShare& each : threads->each) {
+      json.begin_array().value(each.thread).value(each.ran).value(each.core_wait);
+      json.value(each.target_samples).end_array();
+    }
+    json.end_array();
+  }
   json.end_object();
 }
 

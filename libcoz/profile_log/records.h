@@ -113,11 +113,18 @@ struct CompanionResult {
   std::uint64_t samples = 0;  // in it, in the window
 };
 
-// How threads share the work in a window. The number of equally busy threads is (Σt)²/Σt² (Kish).
+// What one thread of a program did in a window. All but its number and samples in ns.
+struct ThreadShare {
+  std::uint64_t thread = 0;
+  Nanoseconds ran = 0;
+  Nanoseconds core_wait = 0;
+  std::uint64_t target_samples = 0;
+};
+
+// How threads that work share a window.
 struct ThreadUse {
-  double working = 0;      // by the time in which they ran or waited for a processor
-  double in_target = 0;    // by their samples in the target; 0: too few to tell
-  Nanoseconds waited = 0;  // for other threads of the program, by those that worked
+  Nanoseconds waited = 0;         // for other threads of the program
+  std::vector<ThreadShare> each;  // if there are several, and they hardly wait for each other
 };
 
 // Samples in a target, and effective time of the run, while no main target was sped up.

@@ -34,7 +34,7 @@ TEST_CASE("oracle: with enough cores, crowds are predicted as other programs are
 
 TEST_CASE("oracle: crowds of all sizes have their own titles, and other draws other costs") {
   const auto all = oracle::crowds(0);
-  CHECK(all.size() == 120);
+  CHECK(all.size() == 140);
   CHECK(oracle::title(all.front()) == "pipeline, 2 threads, 1 cores");
   CHECK(oracle::title({Shape::kLock, 2, 8, 3}) == "lock, 8 threads, 2 cores, draw 3");
   const auto period = [](std::uint64_t draw) {

@@ -9,7 +9,8 @@
 namespace oracle {
 namespace {
 
-constexpr const char* kNames[] = {"pipeline", "pool", "lock", "barrier", "fork-join", "waiting"};
+constexpr const char* kNames[] = {"pipeline", "pool", "lock", "barrier", "fork-join", "waiting",
+                                  "alone"};
 constexpr std::size_t kMostCosts = 4;
 
 // What the lines of a shape cost, and how large its queues are.
@@ -26,6 +27,7 @@ constexpr double kUsual[][kMostCosts] = {
     {2000, 1200, 0, 0},    // barrier: two phases, of which thread 0 has half as much again
     {500, 800, 1600, 0},   // fork and join: alone, two lines of the work
     {300, 700, 0, 0},      // waiting: before and after a wait of 1.5 ms
+    {500, 700, 300, 900},  // alone: threads in turn; all but the first wait outside, too
 };
 
 Costs costs_of(const Crowd& crowd) {
@@ -138,9 +140,25 @@ void waiting(World& world, const Costs& costs, int threads) {
   }
 }
 
+// Each thread has a line and a pace of its own; those of the first line make the visits.
+void alone(World& world, const Costs& costs, int threads) {
+  for (int i = 0; i < threads; ++i) {
+    const auto line = static_cast<std::size_t>(i) % kMostCosts;
+    // Outside for 0, 1, 0.5 and 1.5 times as long as it computes.
+    constexpr double kOutside[] = {0, 1, 0.5, 1.5};
+    Time outside = costs.line[line];
+    outside.mean = static_cast<Nanoseconds>(kOutside[line] * static_cast<double>(outside.mean));
+    world.spawn([line, outside, cost = costs.line[line]](Thread& thread) {
+      thread.compute(static_cast<Line>(line), cost);
+      if (outside.mean > 0) thread.wait_for_outside(kNoLine, {1 * kMicrosecond}, outside);
+      if (line == 0) thread.visit();
+    });
+  }
+}
+
 using Build = void (*)(World&, const Costs&, int);
-constexpr Build kBuilds[] = {pipeline, pool, lock, barrier, fork_and_join, waiting};
-constexpr int kLines[] = {4, 3, 3, 3, 3, 2};
+constexpr Build kBuilds[] = {pipeline, pool, lock, barrier, fork_and_join, waiting, alone};
+constexpr int kLines[] = {4, 3, 3, 3, 3, 2, 4};
 
 }  // namespace
 
@@ -167,7 +185,9 @@ std::vector<Crowd> crowds(std::uint64_t draw) {
 Workload workload(const Crowd& crowd) {
   const auto shape = static_cast<std::size_t>(crowd.shape);
   const int lines =
-      crowd.shape == Shape::kPipeline ? std::min(kLines[shape], crowd.threads) : kLines[shape];
+      crowd.shape == Shape::kPipeline || crowd.shape == Shape::kAlone
+          ? std::min(kLines[shape], crowd.threads)
+          : kLines[shape];
   std::vector<std::string> names;
   for (int line = 1; line <= lines; ++line) names.push_back("line " + std::to_string(line));
   return {title(crowd), std::move(names),

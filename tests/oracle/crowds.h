@@ -11,7 +11,7 @@
 
 namespace oracle {
 
-enum class Shape { kPipeline, kPool, kLock, kBarrier, kForkJoin, kWaiting };
+enum class Shape { kPipeline, kPool, kLock, kBarrier, kForkJoin, kWaiting, kAlone };
 
 // Of the shape; `draw` 0 has the costs that the analysis was made with, others are drawn at random.
 struct Crowd {

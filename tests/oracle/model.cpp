@@ -170,7 +170,8 @@ coz::CoreWaits World::core_waits() const {
     waits.processor_time += time.ran;
     waits.threads.push_back({static_cast<int>(thread->slot_) + 1, time,
                              state == nullptr ? 0 : state->thread_wait.load(),
-                             state == nullptr ? 0 : state->target_samples.load()});
+                             state == nullptr ? 0 : state->target_samples.load(),
+                             thread->slot_ + 1});
   }
   return waits;
 }

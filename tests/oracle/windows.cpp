@@ -144,7 +144,7 @@ void Windows::describe(Window& window, Nanoseconds opened, Nanoseconds delay) co
   const coz::CoreWaits waits = world_.core_waits();
   record.processor_time = waits.processor_time - opening_.processor_time;
   record.core_wait = coz::core_wait_between(opening_, waits, 0);
-  record.threads = coz::thread_use_between(opening_, waits);
+  record.threads = coz::thread_use_between(opening_, waits, 0);
   record.machine = coz::MachineTime{*record.processor_time, 0};  // there is no other program
   record.run_time = world_.now() - world_.global_delay();
   record.transient = window.transient;

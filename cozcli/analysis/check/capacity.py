@@ -25,8 +25,8 @@ loses its core to others, and waits for it afterwards. Neither is an effect grea
 pipeline allow (stage_limits.py), or than where the measured curve levels off, surely at s·A or more: up to
 there, pauses have gained what cores can give, so that it is the program's structure that allows no more.
 
-Where threads share nothing but the cores, and all run the target, cores give less than s·A, as
-closed_network.py says. There λ is 1 from `REACH_FULL` on; intervals reach half of the way to s·A.
+Where threads share nothing but the cores, independent_threads.py tells what cores give instead of s·A, of any
+target, and how far it may be off. There λ is 1 from `REACH_FULL` on.
 
 A latency stays as measured: it depends on who waits for a core behind whom, which no pause changes. But the
 interval is wider by LATENCY_SLACK·s·A, the cores' time that others would have had.
@@ -40,9 +40,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
-from cozcli.analysis.check.closed_network import ClosedNetwork, locations_of_all_threads, network_of
 from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import Coupling, VisitWork
+from cozcli.analysis.check.independent_threads import IndependentThreads, independent_threads
 from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
@@ -60,6 +60,10 @@ UNSURE = 0.03
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
+#: What a network says counts if it is known to this: who makes the visits may not be clear.
+SURE = 0.05
+#: How far it may be off, and as a part of it.
+NETWORK_ERROR, NETWORK_ERROR_PART = 0.02, 0.1
 #: Of targets that take less of the time, `MODEL_ERROR` is as much smaller.
 FULL_SHARE = 0.05
 #: For latencies, by how much more than s·A intervals are wider: who waits less shortens others' waits, too.
@@ -78,7 +82,7 @@ class Capacity:
 
     coupled: locations and points, where the one surely works for the other's visits. limits: what other
     stages allow, by location and point. visit_work: likewise, by speedup; nothing is known of others.
-    network: of threads that do not wait for each other. of_all_threads: the locations that all of them run.
+    independent: what threads that do not wait for each other gain.
     """
 
     used: float
@@ -87,8 +91,7 @@ class Capacity:
     coupled: frozenset[tuple[str, str]] = frozenset()
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
     visit_work: Mapping[tuple[str, str], Mapping[float, VisitWork]] = field(default_factory=dict)
-    network: ClosedNetwork | None = None
-    of_all_threads: frozenset[str] = frozenset()
+    independent: IndependentThreads | None = None
 
     def most(self, location: str, speedup: float, work: VisitWork = SAME_WORK) -> float:
         """The largest effect that the cores can give. work: what a visit takes in windows of that speedup.
@@ -104,12 +107,6 @@ class Capacity:
         share, samples = self.shares[location]
         return share, BOUND_ERRORS / math.sqrt(max(samples, 1.0))
 
-    def _if_busy(self, location: str, saved: float) -> float:
-        """The effect of saving this part of the processor time, as far as cores set the pace."""
-        if self.network is None or location not in self.of_all_threads:
-            return saved
-        return self.network.effect(saved)
-
     def limited(
         self,
         target: tuple[str, str],
@@ -124,22 +121,24 @@ class Capacity:
 
         plateau: where the curve levels off (plateau_of).
         """
-        share, error = self._share(target[0])
-        most = self.most(target[0], speedup)
-        saved = speedup * share
-        if_busy = self._if_busy(target[0], saved)
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
-        if if_busy != saved:  # a network knows how busy cores will be
-            busy = reach
+        alone = self.independent.effect(*target, speedup) if self.independent else None
+        if alone is not None and alone[2] - alone[1] <= SURE:
+            return _mixed(reach, (effect, low, high), alone)
+        share, error = self._share(target[0])
+        most = self.most(target[0], speedup)
+        if_busy = speedup * share
         limit = self.limits.get(target, 1.0)
         most_sure = min(most, limit + LIMIT_ERROR)
         if plateau is not None:
             limit, most_sure = min(limit, plateau.effect), min(most_sure, plateau.high)
         measured = min(effect, most)
         point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
-        high = max(high, effect + reach * ((if_busy + saved) / 2 * (1 + error) - effect))
+        high = max(high, effect + reach * (if_busy * (1 + error) - effect))
         low = min(low, effect + reach * (if_busy * (1 - error) - effect))
+        if alone is not None:
+            low, high, most_sure = min(low, alone[1]), max(high, alone[2]), 1.0
         return point, min(low, point), max(min(high, most_sure), point)
 
     def of_latency(
@@ -170,7 +169,7 @@ class Capacity:
         if found.shape is Shape.OPEN:
             return None
         share, error = self._share(result.location)
-        if_busy = self._if_busy(result.location, min(found.since.speedup * share * (1 + error), 1.0))
+        if_busy = min(found.since.speedup * share * (1 + error), 1.0)
         return found.top if found.since.low >= if_busy else None
 
     def with_model_error(
@@ -216,15 +215,15 @@ def capacity_of(
     used = min(sum(record.processor_time for _, record in baselines) / could, 1.0)
     idle = sum(_idle(cores, record) for cores, record in baselines)
     demand = sum(_demand(record) for _, record in baselines) / could
+    of_work = {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()}
     return Capacity(
         used,
         max(used, min(1 - idle / could, demand, 1.0)),
-        {location: (min(share * of_ran, 1.0), samples) for location, (share, samples) in shares.items()},
+        of_work,
         coupling.works_for_visits(),
         limits,
         coupling.visit_work(),
-        network_of(runs),
-        locations_of_all_threads(runs),
+        independent_threads(runs, {location: share for location, (share, _) in of_work.items()}),
     )
 
 
@@ -253,8 +252,12 @@ def within_capacity(
             return result
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
-    if LOAD_MARKS & {*result.marks}:  # what is waited for outside then depends on how fast the threads are
-        capacity = replace(capacity, network=None)
+    if LOAD_MARKS & {*result.marks}:
+        if capacity.independent and capacity.independent.sets_its_pace(result.point):
+            # Threads that pause make up for it with the cores of others, so that visits keep their pace.
+            result = replace(result, marks=tuple(mark for mark in result.marks if mark not in LOAD_MARKS))
+        else:  # what is waited for outside depends on how fast the threads are
+            capacity = replace(capacity, independent=None)
     matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
     target = result.location, result.point
     plateau = capacity.plateau_of(result)
@@ -291,6 +294,19 @@ def within_capacity(
             high=tuple(high for _, _, high in fitted),
         ),
     )
+
+
+def _mixed(
+    part: float, measured: tuple[float, float, float], alone: tuple[float, float, float]
+) -> tuple[float, float, float]:
+    """An effect with its interval: this part of what the network says, the rest of what was measured."""
+    effect, low, high = alone
+    error = NETWORK_ERROR + NETWORK_ERROR_PART * abs(effect)
+    point, low, high = (
+        (1 - part) * one + part * other
+        for one, other in zip(measured, (effect, low - error, high + error), strict=True)
+    )
+    return point, min(low, point), max(high, point)
 
 
 def _is_eligible(result: LineResult, capacity: Capacity) -> bool:

@@ -1,144 +1,119 @@
 """Threads that share the cores, but never wait for each other: a closed queueing network.
 
-N threads take turns between computing on c cores and waiting for something outside, as in a server with a
-thread for each client. A visit takes D of processor time, W of waiting for a core and Z outside. With P the
-period of baselines, N·P = D + W + Z. A target of which a part x of D is saved leaves D' = D·(1 − x), and
+Each of N threads takes turns between computing on c cores and waiting for something outside, as in a server
+with a thread for each client. A cycle of thread i takes D_i of processor time, W_i of waiting for a core and
+Z_i outside. A target that takes less of some D_i leaves more of the cores to all; a thread that never waits
+outside leaves nothing. Schedulers share in one of two ways, of which baselines tell:
 
-    effect  =  1 − (D' + W' + Z) / (N·P),        but no period is below D'/c.
+* All who wait for cores have the same part of their time, since one that has slept gets more afterwards
+  (Linux before 6.6). That part rises: T'_i = max(D'_i/θ, D'_i + Z_i).
+* At the cores each gets the part g_i = D_i/(D_i + W_i) of one, which rises: T'_i = D'_i/min(θ·g_i, 1) + Z_i.
 
-W' is that of the machine repairman's model (M/M/c//N; Kleinrock, Queueing Systems I, 1975, section 3.8) for
-D' and Z, times W over what the model says for D: schedulers are no queues in order of arrival.
+θ is such that Σ D'_i/T'_i = U', the cores in use. U'/U is that of cores of which each of n threads at them
+has min(n, c)/n. Such a network has a product form (Baskett, Chandy, Muntz and Palacios, J. ACM 22, 1975): the
+set S of threads is at the cores with a probability proportional to
 
-This assumes that threads are alike: target and time are spread evenly over them. (Σt)²/Σt² is the number
-of those that share something evenly (Kish, Survey Sampling, 1965). It assumes that Z stays, too: at a device
-that all of them wait for in turn, it would grow, and the effect be less.
+    |S|! / Π_{k ≤ |S|} min(k, c)  ·  Π_{i in S} D_i  ·  Π_{i not in S} Z_i
+
+If threads are alike, this is the machine repairman's model. It assumes that Z_i stays. At a device that all
+of them wait for in turn, it would grow, and the effect be less.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Sequence
-
 import numpy as np
-from scipy.special import gammaln
 
-from cozcli.analysis.check.cores import taken_by_others
-from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.statistics.arrays import Floats
-from cozcli.profile.profile import Run
-from cozcli.profile.records import ExperimentRecord
 
-#: Threads that wait for each other for more than this share of their time are not independent.
-MAX_THREAD_WAIT = 0.02
-#: A target belongs to all threads alike if it is spread over this part of them at least.
-MIN_SPREAD = 0.75
-#: Fewer pairs of samples tell no spread.
-MIN_PAIRS = 10.0
-#: Where other programs take more than this part of the cores, waiting for one has other causes.
-MAX_OTHERS = 0.05
 #: Waiting for cores is at most so many times the model's, or less; unless it is this part of the time.
 MAX_FACTOR, SMALL_WAIT = 4.0, 0.02
-#: The runtime reads no more threads than these.
-MAX_THREADS = 63
-_GRID = 201
+#: All who wait for cores have the same part of their time if none has less than this of the most.
+EVEN = 0.95
+#: No thread computes for less than this part of its time.
+_LEAST = 1e-9
+#: θ is found between 1 over this and this, by so many halvings.
+_MAX_SCALE, _HALVINGS = 64.0, 40
 
 
 class ClosedNetwork:
-    """threads: N. cores: c. busy, waited: D/P and W/P, so cores in use, and threads that wait for one."""
+    """cores: c. busy, waited: by thread, the parts of its time in which it computes, and waits for a core.
 
-    def __init__(self, threads: int, cores: int, busy: float, waited: float) -> None:
-        outside = max(threads - busy - waited, 0.0)
-        factor = waited / modelled if (modelled := _waiting(threads, cores, busy, outside)) > 0 else 1.0
-        self._saved = np.linspace(0, 1, _GRID)
-        left = busy * (1 - self._saved)
-        waiting = factor * np.array([_waiting(threads, cores, each, outside) for each in left])
-        period = np.maximum((left + waiting + outside) / threads, left / cores)
-        self._effect = 1 - period / period[0]
-
-    def effect(self, saved: float) -> float:
-        """Of saving this part of all processor time."""
-        return float(np.interp(saved, self._saved, self._effect))
-
-
-def _waiting(threads: int, cores: int, busy: float, outside: float) -> float:
-    """W for a visit, where computing takes `busy` and waiting `outside`."""
-    if busy <= 0 or threads <= cores:
-        return 0.0
-    if outside <= 0:
-        return max(threads * busy / cores - busy, 0.0)
-    at_cores = np.arange(threads + 1)
-    running = np.minimum(at_cores, cores)
-    weight: Floats = (
-        gammaln(threads + 1)
-        - gammaln(threads - at_cores + 1)
-        - gammaln(running + 1)
-        - (at_cores - running) * np.log(cores)
-        + at_cores * np.log(busy / outside)
-    )
-    chance = np.exp(weight - weight.max())
-    rate = float(running @ chance) / busy
-    return float((at_cores - running) @ chance) / rate
-
-
-def network_of(runs: Sequence[Run]) -> ClosedNetwork | None:
-    """What baselines say of all threads; None if they wait for each other, or it is not known.
-
-    Nor is it where other programs take much of the cores, or threads wait for cores much more or less than
-    the model says.
+    outside: the rest of it.
     """
-    known = [
-        (run.record.cores, record)
-        for run, record in records_without_partner(runs)
-        if record.threads and run.record.cores > 0 and record.processor_time > 0 and record.core_wait >= 0
-    ]
-    cores = {each for each, _ in known}
-    baselines = [record for _, record in known if record.speedup == 0]
-    if len(cores) != 1 or not baselines:
-        return None
-    of_cores = cores.pop()
-    # Long waits end in any window.
-    all_time = sum(_working(record) for _, record in known)
-    thread_wait = sum(record.threads.waited for _, record in known if record.threads)
-    # Pauses are no time outside.
-    length = sum(record.effective_duration for record in baselines)
-    number = round(sum(map(_working, baselines)) / length)
-    busy = sum(record.processor_time for record in baselines) / length
-    waited = sum(record.core_wait for record in baselines) / length
-    others = sum(map(taken_by_others, baselines)) / length
-    if thread_wait > MAX_THREAD_WAIT * all_time or others > MAX_OTHERS * of_cores:
-        return None
-    if not 1 < number <= MAX_THREADS or not _is_plausible(number, of_cores, busy, waited):
-        return None
-    return ClosedNetwork(number, of_cores, busy, waited)
+
+    def __init__(self, cores: int, busy: Floats, waited: Floats) -> None:
+        all_time = np.maximum(busy + waited, 1.0)
+        self._cores = cores
+        self._busy, self._waited = np.maximum(busy / all_time, _LEAST), waited / all_time
+        self.outside = np.maximum(1 - self._busy - self._waited, 0.0)
+        self._speed = self._busy / (self._busy + self._waited)
+        waiting = self._busy[self._waited > SMALL_WAIT]
+        self._is_even = len(waiting) > 0 and waiting.min() >= EVEN * self._busy.max()
+        self._used_if_fair = self._used(self._busy)
+        self._today = self._cycles(self._busy)
+
+    @property
+    def is_plausible(self) -> bool:
+        """Do threads wait for cores about as long as if these were fair?"""
+        modelled, waited = float(self._fair_waits(self._busy).sum()), float(self._waited.sum())
+        if max(modelled, waited) < SMALL_WAIT * len(self._busy):
+            return True
+        return MAX_FACTOR * modelled > waited > modelled / MAX_FACTOR
+
+    def periods(self, saved: Floats) -> Floats:
+        """By thread, its period over today's, if these parts of its processor time are saved."""
+        return np.asarray(self._cycles(np.maximum(self._busy * (1 - saved), _LEAST)) / self._today)
+
+    def _cycles(self, computing: Floats) -> Floats:
+        """T by thread, of cycles with this D."""
+        used = float(self._busy.sum()) * self._used(computing) / self._used_if_fair
+        low, high = np.log(1 / _MAX_SCALE), np.log(_MAX_SCALE)
+        for _ in range(_HALVINGS):
+            scale = (low + high) / 2
+            is_more = float((computing / self._shared(computing, np.exp(scale))).sum()) > used
+            low, high = (low, scale) if is_more else (scale, high)
+        return self._shared(computing, np.exp(low))
+
+    def _shared(self, computing: Floats, scale: float) -> Floats:
+        """T where θ is `scale`."""
+        if self._is_even:
+            return np.maximum(computing / scale, computing + self.outside)
+        return np.asarray(computing / np.minimum(scale * self._speed, 1.0) + self.outside)
+
+    def _used(self, computing: Floats) -> float:
+        """U of fair cores."""
+        cycles = computing + self._fair_waits(computing) + self.outside
+        return min(float((computing / cycles).sum()), self._cores)
+
+    def _fair_waits(self, computing: Floats) -> Floats:
+        """W by thread, of cycles with this D."""
+        threads = len(computing)
+        at_cores = np.arange(threads + 1)
+        running = np.minimum(at_cores, self._cores)
+        # log of n! / Π min(k, c)
+        orders = np.cumsum(np.log(np.maximum(at_cores, 1) / np.maximum(running, 1)))
+        weight = np.exp(orders - orders.max())
+        factors = [np.array(each) for each in zip(self.outside, computing, strict=True)]
+        total = float(_product(factors) @ weight)
+        rate_of_each = running[1:] / at_cores[1:]
+        rates = [float(others @ (weight[1:] * rate_of_each)) / total for others in _without_each(factors)]
+        waiting = 1 / np.maximum(np.array(rates), _LEAST) - computing - self.outside
+        return np.asarray(np.maximum(waiting, 0.0))
 
 
-def _working(record: ExperimentRecord) -> float:
-    """The time of the threads that work, ns."""
-    return record.threads.working * record.effective_duration if record.threads else 0.0
+def _product(factors: list[Floats]) -> Floats:
+    """Of polynomials: coefficient n is the weight of n threads at the cores."""
+    product = np.ones(1)
+    for factor in factors:
+        product = np.convolve(product, factor)
+    return product
 
 
-def _is_plausible(threads: int, cores: int, busy: float, waited: float) -> bool:
-    modelled = _waiting(threads, cores, busy, max(threads - busy - waited, 0.0))
-    if max(modelled, waited) < SMALL_WAIT * threads:
-        return True
-    return MAX_FACTOR * modelled > waited > modelled / MAX_FACTOR
-
-
-def locations_of_all_threads(runs: Sequence[Run]) -> frozenset[str]:
-    """The targets whose samples are spread evenly over all threads that work."""
-    by_location: defaultdict[str, list[ExperimentRecord]] = defaultdict(list)
-    for _, record in records_without_partner(runs):
-        by_location[record.location].append(record)
-    return frozenset(location for location, records in by_location.items() if _is_spread(records))
-
-
-def _is_spread(records: Sequence[ExperimentRecord]) -> bool:
-    """Pairs of samples in one thread, against those that there would be if all threads had as many."""
-    found = expected = 0.0
-    for record in records:
-        if record.threads is None or record.target_samples < 2:
-            continue
-        pairs = record.target_samples**2
-        found += pairs / record.threads.in_target if record.threads.in_target > 0 else 0.0
-        expected += pairs / record.threads.working
-    return expected >= MIN_PAIRS and MIN_SPREAD * found <= expected
+def _without_each(factors: list[Floats]) -> list[Floats]:
+    """The products of all but one."""
+    before, after = [np.ones(1)], [np.ones(1)]
+    for factor in factors[:-1]:
+        before.append(np.convolve(before[-1], factor))
+    for factor in factors[:0:-1]:
+        after.append(np.convolve(after[-1], factor))
+    return [np.convolve(low, high) for low, high in zip(before, reversed(after), strict=True)]

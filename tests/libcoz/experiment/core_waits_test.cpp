@@ -74,47 +74,53 @@ TEST_CASE("if too little is known, there is no result") {
   CHECK_FALSE(core_wait_between({{}, 0}, {{}, 0}, 0));
 }
 
-TEST_CASE("the work is shared by as many threads as do it") {
-  const CoreWaits from{{{1, {100, 0}}, {2, {100, 0}}, {3, {100, 0}}}, 300};
-  const CoreWaits evenly{{{1, {1100, 0}}, {2, {600, 500}}, {3, {100, 0}}}, 1800};
-  CHECK(thread_use_between(from, evenly)->working == Approx(2));
-  const CoreWaits unevenly{{{1, {1100, 0}}, {2, {200, 0}}, {3, {100, 0}}}, 1400};
-  CHECK(thread_use_between(from, unevenly)->working ==
-        Approx(1100. * 1100 / (1000. * 1000 + 100 * 100)));
-  CHECK_FALSE(thread_use_between(from, from));
-}
-
 TEST_CASE("threads that ended, or were too many to be read, leave the use unknown") {
   const CoreWaits from{{{1, {100, 0}}, {2, {100, 0}}}, 200};
-  CHECK(thread_use_between(from, {{{1, {1100, 0}}}, 1250}));
-  CHECK_FALSE(thread_use_between(from, {{{1, {1100, 0}}}, 1400}));
+  CHECK(thread_use_between(from, {{{1, {1100, 0}}}, 1250}, 0));
+  CHECK_FALSE(thread_use_between(from, {{{1, {1100, 0}}}, 1400}, 0));
+  CHECK_FALSE(thread_use_between(from, from, 0));
   CoreWaits many;
   for (int tid = 1; tid <= static_cast<int>(CoreWaits::kMaxThreads); ++tid) {
     many.threads.push_back({tid, {1000, 0}});
     many.processor_time += 1000;
   }
-  CHECK_FALSE(thread_use_between({}, many));
+  CHECK_FALSE(thread_use_between({}, many, 0));
   many.threads.pop_back();
-  CHECK(thread_use_between({}, many));
-}
-
-TEST_CASE("samples of one thread in the target are told from those of all") {
-  const auto in_target = [](const std::vector<std::uint64_t>& samples) {
-    CoreWaits from, to;
-    for (int tid = 1; tid <= 4; ++tid) {
-      from.threads.push_back({tid, {0, 0}, 0, 50});
-      to.threads.push_back({tid, {1000, 0}, 0, 50 + samples[static_cast<std::size_t>(tid) - 1]});
-      to.processor_time += 1000;
-    }
-    return thread_use_between(from, to)->in_target;
-  };
-  CHECK(in_target({100, 100, 100, 100}) == Approx(4).epsilon(0.02));
-  CHECK(in_target({0, 100, 0, 0}) == Approx(1).epsilon(0.02));
-  CHECK(in_target({1, 0, 0, 0}) == 0);
+  CHECK(thread_use_between({}, many, 0));
 }
 
 TEST_CASE("waits of threads that did nothing else do not count") {
   const CoreWaits from{{{1, {0, 0}}, {2, {0, 0}}, {3, {0, 0}}}, 0};
   const CoreWaits to{{{1, {1000, 0}, 40}, {2, {1000, 0}, 2}, {3, {1, 0}, 5000}}, 2001};
-  CHECK(thread_use_between(from, to)->waited == 42);
+  CHECK(thread_use_between(from, to, 0)->waited == 42);
+}
+
+TEST_CASE("threads that do not wait for each other are told one by one") {
+  constexpr auto kMs = 1'000'000;
+  const CoreWaits from{{{1, {kMs, 0}, 0, 5, 11}, {2, {0, 0}, 0, 0, 12}, {3, {0, 0}, 0, 0, 13}},
+                       kMs};
+  const auto use = [&](coz::Nanoseconds core_wait, coz::Nanoseconds thread_wait, double idle) {
+    const CoreWaits to{{{1, {11 * kMs, core_wait, 20}, thread_wait, 9, 11},
+                        {2, {8 * kMs, 4 * kMs, 2}, 0, 3, 12},
+                        {3, {kMs / 10, 0}, 0, 0, 13}},
+                       19 * kMs + kMs / 10};
+    return thread_use_between(from, to, idle)->each;
+  };
+  const auto each = use(6 * kMs, 0, 0);
+  REQUIRE(each.size() == 2);  // the third does no work
+  CHECK(each[0].thread == 11);
+  CHECK(each[0].ran == 10 * kMs);
+  CHECK(each[0].core_wait == 6 * kMs);
+  CHECK(each[0].target_samples == 4);
+  CHECK(each[1].thread == 12);
+  CHECK(use(6 * kMs, 0, 0.5)[0].core_wait == 6 * kMs - 10 * 50'000);  // idle cores wake up
+  CHECK(use(6 * kMs, kMs / 4, 0).size() == 2);
+  CHECK(use(6 * kMs, kMs, 0).empty());  // they wait for each other
+}
+
+TEST_CASE("one thread that works beside others is told, but not that of a program of one") {
+  const CoreWaits one{{{1, {0, 0}}}, 0};
+  CHECK(thread_use_between(one, {{{1, {1000, 60}}}, 1000}, 0)->each.empty());
+  const CoreWaits two{{{1, {0, 0}}, {2, {0, 0}}}, 0};
+  CHECK(thread_use_between(two, {{{1, {1000, 60}}, {2, {1, 0}}}, 1001}, 0)->each.size() == 1);
 }

@@ -28,11 +28,12 @@ TEST_CASE("processor times are written where they are known") {
   CHECK(holds(to_json(reference), R"("machine_busy":0,"machine_stolen":10000000,"points")"));
 }
 
-TEST_CASE("how threads share the work is written where it is known") {
+TEST_CASE("what threads do is written where it is known") {
   coz::ExperimentRecord experiment;
   CHECK_FALSE(holds(to_json(experiment), "threads"));
-  experiment.threads = coz::ThreadUse{7.987, 6.5, 1200};
-  CHECK(holds(to_json(experiment), R"("threads":{"working":7.99,"in_target":6.5,"waited":1200},)"));
-  experiment.threads->in_target = 0;
-  CHECK(holds(to_json(experiment), R"("threads":{"working":7.99,"waited":1200},)"));
+  experiment.threads = coz::ThreadUse{1200, {}};
+  CHECK(holds(to_json(experiment), R"("threads":{"waited":1200},)"));
+  experiment.threads->each = {{2, 900, 80, 7}, {5, 600, 0, 0}};
+  CHECK(holds(to_json(experiment),
+              R"("threads":{"waited":1200,"each":[[2,900,80,7],[5,600,0,0]]},)"));
 }

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, cast
-
+import numpy as np
 import pytest
 
-from cozcli.analysis.check.capacity import Capacity, within_capacity
-from cozcli.analysis.check.closed_network import ClosedNetwork, locations_of_all_threads, network_of
-from cozcli.analysis.result import THROUGHPUT, CurvePoint, Fit, LineResult, Mark, Phase
-from cozcli.profile.records import ThreadUse
+from cozcli.analysis.check.closed_network import ClosedNetwork
 
-if TYPE_CHECKING:
-    from cozcli.profile.profile import Run
+
+def effects(network: ClosedNetwork, saved: list[float]) -> list[float]:
+    return [round(1 - period, 3) for period in network.periods(np.array(saved))]
+
+
+def alike(threads: int, cores: int, busy: float, waited: float) -> ClosedNetwork:
+    """busy, waited: of all threads."""
+    return ClosedNetwork(cores, np.full(threads, busy / threads), np.full(threads, waited / threads))
 
 
 @pytest.mark.parametrize(
@@ -28,108 +28,47 @@ if TYPE_CHECKING:
         (8, 2, 1.0, 0.0, 0.0, 0.0),
     ],
 )
-def test_effects_follow_from_how_long_threads_wait_outside(
+def test_effects_of_alike_threads_are_those_of_the_repairman(
     threads: int, cores: int, busy: float, waited: float, saved: float, expected: float
 ) -> None:
-    assert ClosedNetwork(threads, cores, busy, waited).effect(saved) == pytest.approx(expected, abs=1e-3)
+    found = effects(alike(threads, cores, busy, waited), [saved] * threads)
+    assert found == pytest.approx([expected] * threads, abs=2e-3)
 
 
 def test_no_period_is_shorter_than_the_cores_need() -> None:
-    """Measured waiting may be less than the model's, and then the rest of it would be, too."""
-    network = ClosedNetwork(16, 2, 1.99, 0.5)
-    assert all(network.effect(saved) <= 1 - 0.99 * (1 - saved) for saved in (0.0, 0.25, 0.5, 0.75))
+    """Measured waiting may be less than that of fair cores, and then the rest of it would be, too."""
+    network = alike(16, 2, 1.99, 0.5)
+    for saved in (0.0, 0.25, 0.5, 0.75):
+        assert effects(network, [saved] * 16)[0] <= 1 - 0.99 * (1 - saved)
 
 
-def runs(*windows: dict[str, Any], cores: int = 2) -> Sequence[Run]:
-    usual: dict[str, Any] = {
-        "speedup": 0.0, "duration": 100, "effective_duration": 100, "delay": 0, "processor_time": 180,
-        "core_wait": 60, "machine_busy": 180, "machine_stolen": 0, "location": "a.c:1", "target_samples": 100,
-        "companions": (), "threads": ThreadUse(4.0, 3.9, 0),
-    }  # fmt: skip
-    records = [SimpleNamespace(**{**usual, **window}) for window in windows]
-    return [cast("Run", SimpleNamespace(record=SimpleNamespace(cores=cores), experiments=records))]
+def test_a_thread_that_never_waits_outside_leaves_nothing_to_others() -> None:
+    network = ClosedNetwork(1, np.array([0.5, 0.5]), np.array([0.5, 0.5]))
+    assert effects(network, [0.5, 0.0]) == [0.5, 0.0]
 
 
-def test_a_network_is_read_from_baselines() -> None:
-    found = network_of(runs({}, {}, {"speedup": 0.5, "threads": ThreadUse(1.0, 1.0, 0)}))
-    assert found is not None
-    assert found.effect(0.5) == pytest.approx(ClosedNetwork(4, 2, 1.8, 0.6).effect(0.5))
+def test_a_thread_that_sleeps_leaves_its_core_to_those_that_wait() -> None:
+    """It is preferred, so that another has what it leaves: 1 - 0.5 before, 1 - 0.25/0.75 after."""
+    network = ClosedNetwork(1, np.array([0.5, 0.5]), np.array([0.5, 0.0]))
+    assert effects(network, [0.0, 0.5]) == pytest.approx([1 - 0.5 / (2 / 3), 0.25], abs=2e-3)
 
 
-def test_pauses_of_companions_are_no_time_outside() -> None:
-    found = network_of(runs({"duration": 150, "delay": 50}))
-    assert found is not None
-    assert found.effect(0.5) == pytest.approx(ClosedNetwork(4, 2, 1.8, 0.6).effect(0.5))
+def test_all_have_the_same_part_of_the_cores_while_they_wait() -> None:
+    """The second would need 0.1 of 0.6 less, and takes its third of the core nevertheless."""
+    network = ClosedNetwork(1, np.array([1 / 3, 1 / 3, 1 / 3]), np.array([2 / 3, 0.25, 0.4]))
+    assert effects(network, [0.0, 0.2, 0.0]) == pytest.approx([0.0, 0.2, 0.0], abs=2e-3)
 
 
-@pytest.mark.parametrize(
-    "window",
-    [
-        {"threads": ThreadUse(4.0, 3.9, 20)},  # they wait for each other
-        {"threads": ThreadUse(1.2, 1.0, 0)},
-        {"threads": ThreadUse(64.0, 60.0, 0)},  # others were not read
-        {"threads": None},
-        {"core_wait": -1},
-        {"processor_time": -1},
-        {"speedup": 0.5},
-        {"machine_busy": 198},  # another program takes turns with them
-        {"core_wait": 5},  # the model has more, and four times less
-        {"threads": ThreadUse(2.0, 2.0, 0), "core_wait": 30},  # for what, if there is a core for each?
-    ],
-)
-def test_of_other_threads_nothing_is_known(window: dict[str, Any]) -> None:
-    assert network_of(runs(window)) is None
-    assert network_of(runs({}, cores=0)) is None
+def test_threads_that_are_not_even_share_as_they_did() -> None:
+    """The second waits for as long as it computes; the first, which never sleeps, waits less."""
+    network = ClosedNetwork(1, np.array([0.75, 0.25]), np.array([0.25, 0.25]))
+    first, second = effects(network, [0.0, 0.5])
+    assert 0.05 < first < 0.15
+    assert 0.2 < second < 0.3
 
 
-def test_a_wait_for_a_thread_may_end_in_any_window() -> None:
-    assert network_of(runs({}, {"speedup": 0.5, "threads": ThreadUse(4.0, 3.9, 100)})) is None
-
-
-def test_a_target_of_some_threads_is_not_one_of_all() -> None:
-    found = locations_of_all_threads(
-        runs(
-            {},
-            {"threads": ThreadUse(4.0, 3.0, 0), "target_samples": 10},
-            {"location": "b.c:1", "threads": ThreadUse(4.0, 1.5, 0)},
-            {"location": "c.c:1", "threads": ThreadUse(4.0, 0.0, 0), "target_samples": 2},
-            {"location": "d.c:1", "threads": None},
-        )
-    )
-    assert found == {"a.c:1"}
-
-
-def test_windows_with_few_samples_count_together() -> None:
-    """Where each has three over eight threads, most have no two in one thread."""
-    some = {"threads": ThreadUse(8.0, 0.0, 0), "target_samples": 3}
-    pair = {"threads": ThreadUse(8.0, 4.5, 0), "target_samples": 3}
-    assert locations_of_all_threads(runs(*[some] * 5, *[pair] * 5))
-    assert not locations_of_all_threads(runs(*[pair] * 10))
-
-
-@pytest.mark.parametrize(
-    ("of_all", "marks", "expected"),
-    [
-        (frozenset({"a.c:1"}), (), 0.30),
-        (frozenset[str](), (), 0.45),
-        (frozenset({"a.c:1"}), (Mark.LOAD,), 0.45),  # what they wait for depends on how fast they are
-    ],
-)
-def test_cores_give_as_much_as_the_network_says(
-    of_all: frozenset[str], marks: tuple[Mark, ...], expected: float
-) -> None:
-    class Network:
-        def effect(self, saved: float) -> float:
-            return saved * 2 / 3
-
-    point = CurvePoint(0.5, 0.2, 0.18, 0.22, 10)
-    result = LineResult(
-        location="a.c:1", function="f", point="item", kind=THROUGHPUT, slope=0.4, slope_low=0.35,
-        slope_high=0.45, adjusted_low=0.35, adjusted_high=0.45, significant=True, contention=False,
-        phase=Phase(), curve=(point,), fit=Fit(2, (), (), (), ()), marks=(Mark.CORES, *marks),
-    )  # fmt: skip
-    capacity = Capacity(
-        1.0, 1.0, {"a.c:1": (0.9, 1e8)}, network=cast("ClosedNetwork", Network()), of_all_threads=of_all
-    )
-    (found,) = within_capacity(result, capacity).curve
-    assert found.effect == pytest.approx(expected, abs=1e-3)
+def test_more_waiting_than_cores_explain_has_another_cause() -> None:
+    assert alike(4, 2, 1.8, 0.6).is_plausible
+    assert not alike(4, 2, 1.8, 0.05).is_plausible
+    assert not alike(2, 2, 1.6, 0.3).is_plausible  # for what, if there is a core for each?
+    assert alike(2, 2, 1.6, 0.0).is_plausible

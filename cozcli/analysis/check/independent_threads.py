@@ -1,0 +1,220 @@
+"""What a target gives a point where threads share the cores, but never wait for each other.
+
+The closed network (closed_network.py) says how much sooner each thread's cycle ends. With v_i the part of a
+point's visits that thread i makes, and T_i, T'_i its period before and after,
+
+    effect  =  1 − 1 / Σ v_i·T_i/T'_i
+
+Nobody counts visits by thread. But an independent thread makes as many in each ns of its processor time,
+whether others pause or not, and windows at different targets pause different threads. So least squares over
+windows, visits = Σ α_i·ran_i with α_i ≥ 0, tells α_i, and with it v_i. Threads of one kind, which run the
+same target most, have one α. Where one kind explains the visits nearly as well as all, it makes them.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from cozcli.analysis.check.closed_network import ClosedNetwork
+from cozcli.analysis.check.cores import taken_by_others
+from cozcli.analysis.input.partners import records_without_partner
+from cozcli.analysis.statistics.arrays import Floats
+from cozcli.profile.profile import Run
+from cozcli.profile.records import ExperimentRecord, ThreadShare, ThroughputPoint
+
+#: Threads that wait for each other for more than this share of their time are not independent.
+MAX_THREAD_WAIT = 0.02
+#: Where other programs take more than this part of the cores, waiting for one has other causes.
+MAX_OTHERS = 0.05
+#: Where threads wait outside for no longer than this part of their time, nothing outside sets their pace.
+MAX_OUTSIDE = 0.1
+#: The part of the windows that tell of each thread, at least.
+MIN_KNOWN = 0.9
+#: Fewer samples of a target do not tell which threads run it.
+MIN_SAMPLES = 10
+#: Windows of which more is delay do not tell how many visits there were, in real time.
+MAX_DELAY = 0.5
+#: Squared errors of one kind of threads, over those of all: up to these it makes all visits, or may do so. Up
+#: to the third, over those of the best kind, another one is as likely.
+SIMPLER, PERHAPS, AS_LIKELY = 1.15, 2.0, 1.05
+#: The runtime reads no more threads than these. Short-lived ones would be more.
+MAX_THREADS = 63
+#: Speedups at which the network is solved; effects are almost straight between them.
+_GRID = np.linspace(0, 1, 21)
+
+
+@dataclass(frozen=True)
+class _OfRun:
+    """visits: by point, the part that each thread makes, in all ways that explain windows as well.
+
+    in_target: by location, the part of its processor time that each thread is in it. curves: effects on
+    `_GRID`, as far as they have been asked for.
+    """
+
+    network: ClosedNetwork
+    visits: Mapping[str, Sequence[Floats]]
+    in_target: Mapping[str, Floats]
+    curves: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
+
+    def outside(self, point: str) -> float:
+        """The part of the time in which those who make visits wait for nothing inside; 1 if not known."""
+        return max((float(each @ self.network.outside) for each in self.visits.get(point, ())), default=1.0)
+
+    def effects(self, location: str, point: str, speedup: float) -> list[float]:
+        """Of all ways that explain windows, the best first; none if nothing is known."""
+        if point not in self.visits or location not in self.in_target:
+            return []
+        if (location, point) not in self.curves:
+            periods = [self.network.periods(each * self.in_target[location]) for each in _GRID]
+            self.curves[location, point] = [
+                np.array([1 - 1 / float((visits / each).sum()) for each in periods])
+                for visits in self.visits[point]
+            ]
+        return [float(np.interp(speedup, _GRID, curve)) for curve in self.curves[location, point]]
+
+
+class IndependentThreads:
+    """The networks of all runs."""
+
+    def __init__(self, runs: Sequence[_OfRun]) -> None:
+        self._runs = tuple(runs)
+
+    def effect(self, location: str, point: str, speedup: float) -> tuple[float, float, float] | None:
+        """Of a target on a throughput point, the mean of runs, with the least and the largest that may be.
+
+        None if no run tells.
+        """
+        known = [found for run in self._runs if (found := run.effects(location, point, speedup))]
+        if not known:
+            return None
+        return float(np.mean([each[0] for each in known])), min(map(min, known)), max(map(max, known))
+
+    def sets_its_pace(self, point: str) -> bool:
+        """Do those who make the visits hardly wait for anything outside?"""
+        return all(run.outside(point) <= MAX_OUTSIDE for run in self._runs)
+
+
+def independent_threads(runs: Sequence[Run], shares: Mapping[str, float]) -> IndependentThreads | None:
+    """What windows say of all threads; None if they wait for each other in any run, or it is not known.
+
+    Nor is it where other programs take much of the cores, or threads wait for cores much more or less than
+    the model says.
+
+    Args:
+        shares: of all threads' processor time, by location.
+    """
+    windows: defaultdict[int, list[ExperimentRecord]] = defaultdict(list)
+    for run, record in records_without_partner(runs):
+        if run.record.cores > 0 and record.processor_time > 0 and record.core_wait >= 0:
+            windows[id(run)].append(record)
+    found = [_of_run(run.record.cores, windows[id(run)], shares) for run in runs if windows[id(run)]]
+    known = [each for each in found if each is not None]
+    return IndependentThreads(known) if known and len(known) == len(found) else None
+
+
+def _of_run(cores: int, windows: Sequence[ExperimentRecord], shares: Mapping[str, float]) -> _OfRun | None:
+    by_thread = [record for record in windows if record.threads and record.threads.each]
+    baselines = [record for record in by_thread if record.speedup == 0]
+    numbers = sorted({each.thread for record in by_thread for each in _threads(record)})
+    if not baselines or not 1 < len(numbers) <= MAX_THREADS:
+        return None
+    # Pauses are no time outside.
+    length = sum(record.effective_duration for record in baselines)
+    # Long waits end in any window.
+    waited = sum(record.threads.waited for record in windows if record.threads)
+    if (
+        len(by_thread) < MIN_KNOWN * len(windows)
+        or waited > MAX_THREAD_WAIT * sum(record.processor_time + record.core_wait for record in windows)
+        or sum(map(taken_by_others, baselines)) > MAX_OTHERS * cores * length
+    ):
+        return None
+    busy = _table(numbers, baselines, lambda each: each.ran).sum(axis=0) / length
+    core_wait = _table(numbers, baselines, lambda each: each.core_wait).sum(axis=0) / length
+    network = ClosedNetwork(cores, busy, core_wait)
+    if not network.is_plausible:
+        return None
+    in_target = _in_targets(numbers, by_thread, shares)
+    ran = _table(numbers, by_thread, lambda each: each.ran)
+    return _OfRun(network, _visits(by_thread, ran, _kinds(in_target, len(numbers)), busy), in_target)
+
+
+def _threads(record: ExperimentRecord) -> Sequence[ThreadShare]:
+    return record.threads.each if record.threads else ()
+
+
+def _table(
+    numbers: Sequence[int], windows: Sequence[ExperimentRecord], value: Callable[[ThreadShare], int]
+) -> Floats:
+    """A row for each window, a column for each thread."""
+    columns = {number: column for column, number in enumerate(numbers)}
+    table = np.zeros((len(windows), len(numbers)))
+    for row, record in enumerate(windows):
+        for each in _threads(record):
+            table[row, columns[each.thread]] = value(each)
+    return table
+
+
+def _kinds(in_target: Mapping[str, Floats], threads: int) -> Floats:
+    """A row for each thread, a column for each kind of them: by the target that they run most, if any."""
+    shares = np.array([np.zeros(threads), *in_target.values()])
+    most = shares.argmax(axis=0)
+    return np.asarray(most[:, None] == np.unique(most)[None, :], dtype=float)
+
+
+def _visits(
+    windows: Sequence[ExperimentRecord], ran: Floats, kinds: Floats, busy: Floats
+) -> dict[str, list[Floats]]:
+    """By throughput point, the parts of its visits that threads make, in all ways that explain windows."""
+    counted: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    for row, record in enumerate(windows):
+        # Visits are known at edges, which pauses move.
+        if record.delay <= MAX_DELAY * record.duration:
+            for point in record.points:
+                if isinstance(point, ThroughputPoint) and point.visits > 0:
+                    visits = point.visits * record.effective_duration / point.elapsed
+                    counted[point.name].append((row, visits, record.duration))
+    found = {}
+    for name, of_point in counted.items():
+        rows, numbers, durations = (np.array(column) for column in zip(*of_point, strict=True))
+        # Errors of rates are the less the longer windows are.
+        weights = 1 / np.sqrt(durations)
+        rates = _explanations(ran[rows] @ kinds * weights[:, None], numbers * weights)
+        of_threads = [kinds @ each * busy for each in rates]
+        if all(each.sum() > 0 for each in of_threads):
+            found[name] = [each / each.sum() for each in of_threads]
+    return found
+
+
+def _explanations(ran: Floats, visits: Floats) -> list[Floats]:
+    """Visits for each ns of each column; if one of them suffices, of it alone, and of others as likely."""
+    # Half a second, which no other report pays.
+    from scipy.optimize import nnls
+
+    rates, error = nnls(ran, visits)
+    alone = ran.T @ visits / np.maximum((ran**2).sum(axis=0), 1.0)
+    errors = ((ran * alone - visits[:, None]) ** 2).sum(axis=0)
+    likely = sorted(np.flatnonzero(errors <= AS_LIKELY * errors.min()), key=lambda kind: errors[kind])
+    of_one = [alone * (np.arange(len(alone)) == kind) for kind in likely]
+    if errors.min() <= SIMPLER * error**2:
+        return of_one
+    return [np.asarray(rates), *of_one] if errors.min() <= PERHAPS * error**2 else [np.asarray(rates)]
+
+
+def _in_targets(
+    numbers: Sequence[int], windows: Sequence[ExperimentRecord], shares: Mapping[str, float]
+) -> dict[str, Floats]:
+    by_location: defaultdict[str, list[ExperimentRecord]] = defaultdict(list)
+    for record in windows:
+        by_location[record.location].append(record)
+    ran = _table(numbers, windows, lambda each: each.ran).sum(axis=0)
+    found = {}
+    for location, share in shares.items():
+        samples = _table(numbers, by_location[location], lambda each: each.target_samples).sum(axis=0)
+        if samples.sum() >= MIN_SAMPLES:
+            in_target = share * ran.sum() * samples / samples.sum() / np.maximum(ran, 1.0)
+            found[location] = np.minimum(in_target, 1.0)
+    return found
