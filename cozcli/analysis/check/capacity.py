@@ -42,7 +42,7 @@ from types import MappingProxyType
 
 from cozcli.analysis.check.cores import taken_by_others
 from cozcli.analysis.check.coupling import Coupling, VisitWork
-from cozcli.analysis.check.independent_threads import IndependentThreads, independent_threads
+from cozcli.analysis.check.independent_threads import Gain, IndependentThreads, independent_threads
 from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
@@ -123,8 +123,8 @@ class Capacity:
         """
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
-        alone = self.independent.effect(*target, speedup) if self.independent else None
-        if alone is not None and alone[2] - alone[1] <= SURE:
+        alone = self.independent.gain(*target, speedup) if self.independent else None
+        if alone is not None and alone.high - alone.low <= SURE:
             return _mixed(reach, (effect, low, high), alone)
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
@@ -138,7 +138,7 @@ class Capacity:
         high = max(high, effect + reach * (if_busy * (1 + error) - effect))
         low = min(low, effect + reach * (if_busy * (1 - error) - effect))
         if alone is not None:
-            low, high, most_sure = min(low, alone[1]), max(high, alone[2]), 1.0
+            low, high, most_sure = min(low, alone.low), max(high, alone.high), 1.0
         return point, min(low, point), max(min(high, most_sure), point)
 
     def of_latency(
@@ -296,15 +296,13 @@ def within_capacity(
     )
 
 
-def _mixed(
-    part: float, measured: tuple[float, float, float], alone: tuple[float, float, float]
-) -> tuple[float, float, float]:
+def _mixed(part: float, measured: tuple[float, float, float], alone: Gain) -> tuple[float, float, float]:
     """An effect with its interval: this part of what the network says, the rest of what was measured."""
-    effect, low, high = alone
-    error = NETWORK_ERROR + NETWORK_ERROR_PART * abs(effect)
+    error = NETWORK_ERROR + NETWORK_ERROR_PART * abs(alone.effect)
+    low, high = min(alone.low, alone.if_waits_stay) - error, max(alone.high, alone.if_waits_stay) + error
     point, low, high = (
         (1 - part) * one + part * other
-        for one, other in zip(measured, (effect, low - error, high + error), strict=True)
+        for one, other in zip(measured, (alone.effect, low, high), strict=True)
     )
     return point, min(low, point), max(high, point)
 

@@ -64,6 +64,17 @@ class ClosedNetwork:
         """By thread, its period over today's, if these parts of its processor time are saved."""
         return np.asarray(self._cycles(np.maximum(self._busy * (1 - saved), _LEAST)) / self._today)
 
+    def periods_if_waits_stay(self, saved: Floats) -> Floats:
+        """The same; but threads that sleep wait for cores as long as today after each sleep.
+
+        Some schedulers let them wait until another one's turn ends, however short their own will be.
+        """
+        periods = self.periods(saved)
+        if self._is_even:
+            return periods
+        if_stays = self._busy * (1 - saved) + self._waited + self.outside
+        return np.where(self.outside > SMALL_WAIT, np.maximum(periods, if_stays / self._today), periods)
+
     def _cycles(self, computing: Floats) -> Floats:
         """T by thread, of cycles with this D."""
         used = float(self._busy.sum()) * self._used(computing) / self._used_if_fair

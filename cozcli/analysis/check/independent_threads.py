@@ -16,6 +16,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -58,23 +59,45 @@ class _OfRun:
     network: ClosedNetwork
     visits: Mapping[str, Sequence[Floats]]
     in_target: Mapping[str, Floats]
-    curves: dict[tuple[str, str], list[Floats]] = field(default_factory=dict)
+    curves: dict[tuple[str, str], list[tuple[Floats, Floats]]] = field(default_factory=dict)
 
     def outside(self, point: str) -> float:
         """The part of the time in which those who make visits wait for nothing inside; 1 if not known."""
         return max((float(each @ self.network.outside) for each in self.visits.get(point, ())), default=1.0)
 
-    def effects(self, location: str, point: str, speedup: float) -> list[float]:
-        """Of all ways that explain windows, the best first; none if nothing is known."""
+    def gains(self, location: str, point: str, speedup: float) -> list[tuple[float, float]]:
+        """The effect, and that if waits for cores stay, of all ways that explain windows, the best first.
+
+        Empty if nothing is known.
+        """
         if point not in self.visits or location not in self.in_target:
             return []
         if (location, point) not in self.curves:
-            periods = [self.network.periods(each * self.in_target[location]) for each in _GRID]
-            self.curves[location, point] = [
-                np.array([1 - 1 / float((visits / each).sum()) for each in periods])
-                for visits in self.visits[point]
-            ]
-        return [float(np.interp(speedup, _GRID, curve)) for curve in self.curves[location, point]]
+            self.curves[location, point] = [self._curves(location, visits) for visits in self.visits[point]]
+        return [
+            (float(np.interp(speedup, _GRID, curve)), float(np.interp(speedup, _GRID, if_waits_stay)))
+            for curve, if_waits_stay in self.curves[location, point]
+        ]
+
+    def _curves(self, location: str, visits: Floats) -> tuple[Floats, Floats]:
+        saved = [speedup * self.in_target[location] for speedup in _GRID]
+
+        def effects(periods: Callable[[Floats], Floats]) -> Floats:
+            return np.array([1 - 1 / float((visits / periods(each)).sum()) for each in saved])
+
+        return effects(self.network.periods), effects(self.network.periods_if_waits_stay)
+
+
+class Gain(NamedTuple):
+    """An effect; the least and the largest that may be, where it is not clear who makes the visits.
+
+    if_waits_stay: what it would be if threads waited for cores as long as before.
+    """
+
+    effect: float
+    low: float
+    high: float
+    if_waits_stay: float
 
 
 class IndependentThreads:
@@ -83,15 +106,14 @@ class IndependentThreads:
     def __init__(self, runs: Sequence[_OfRun]) -> None:
         self._runs = tuple(runs)
 
-    def effect(self, location: str, point: str, speedup: float) -> tuple[float, float, float] | None:
-        """Of a target on a throughput point, the mean of runs, with the least and the largest that may be.
-
-        None if no run tells.
-        """
-        known = [found for run in self._runs if (found := run.effects(location, point, speedup))]
+    def gain(self, location: str, point: str, speedup: float) -> Gain | None:
+        """Of a target on a throughput point, the mean of runs; None if no run tells."""
+        known = [found for run in self._runs if (found := run.gains(location, point, speedup))]
         if not known:
             return None
-        return float(np.mean([each[0] for each in known])), min(map(min, known)), max(map(max, known))
+        effect, if_waits_stay = np.mean([ways[0] for ways in known], axis=0)
+        every = [each for ways in known for each, _ in ways]
+        return Gain(float(effect), min(every), max(every), float(if_waits_stay))
 
     def sets_its_pace(self, point: str) -> bool:
         """Do those who make the visits hardly wait for anything outside?"""

@@ -67,6 +67,13 @@ def test_threads_that_are_not_even_share_as_they_did() -> None:
     assert 0.2 < second < 0.3
 
 
+def test_waits_of_threads_that_sleep_may_stay() -> None:
+    network = ClosedNetwork(1, np.array([0.75, 0.25]), np.array([0.25, 0.25]))
+    first, second = 1 - network.periods_if_waits_stay(np.array([0.5, 0.5]))
+    assert first == pytest.approx(0.5, abs=0.1)  # it never sleeps
+    assert second == pytest.approx(0.125)
+
+
 def test_more_waiting_than_cores_explain_has_another_cause() -> None:
     assert alike(4, 2, 1.8, 0.6).is_plausible
     assert not alike(4, 2, 1.8, 0.05).is_plausible

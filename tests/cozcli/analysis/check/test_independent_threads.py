@@ -11,7 +11,7 @@ import pytest
 
 from cozcli.analysis.check.capacity import Capacity, within_capacity
 from cozcli.analysis.check.closed_network import ClosedNetwork
-from cozcli.analysis.check.independent_threads import IndependentThreads, independent_threads
+from cozcli.analysis.check.independent_threads import Gain, IndependentThreads, independent_threads
 from cozcli.analysis.result import THROUGHPUT, CurvePoint, Fit, LineResult, Mark, Phase
 from cozcli.profile.records import ThreadShare, ThreadUse, ThroughputPoint
 
@@ -56,10 +56,10 @@ def of(records: Sequence[Any]) -> list[Run]:
 
 def effect(found: IndependentThreads | None, line: str, speedup: float = 0.5) -> float:
     assert found is not None
-    known = found.effect(line, "item", speedup)
+    known = found.gain(line, "item", speedup)
     assert known is not None
-    assert known[2] - known[1] < 0.01
-    return known[0]
+    assert known.high - known.low < 0.01
+    return known.effect
 
 
 def test_a_thread_that_makes_the_visits_gains_by_its_own_line() -> None:
@@ -85,24 +85,23 @@ def test_where_windows_do_not_tell_who_makes_the_visits_only_bounds_are_known() 
     """All of them pause likewise, as in baselines alone."""
     found = independent_threads(of([window(line, 0.0, (0.01, 0, 0)) for line in LINES] * 5), SHARES)
     assert found is not None
-    known = found.effect("a.c:1", "item", 0.5)
+    known = found.gain("a.c:1", "item", 0.5)
     assert known is not None
-    assert known[1] < 0.01
-    assert known[2] > 0.45
+    assert known.low < 0.01
+    assert known.high > 0.45
 
 
 def test_the_mean_of_runs_counts() -> None:
     found = independent_threads(runs() + runs((0, 0.01, 0)), SHARES)
     assert found is not None
-    effect, low, high = found.effect("a.c:1", "item", 0.5) or (0.0, 0.0, 0.0)
-    assert (effect, low, high) == pytest.approx((0.25, 0.0, 0.5), abs=0.01)
+    assert found.gain("a.c:1", "item", 0.5) == pytest.approx((0.25, 0.0, 0.5, 0.25), abs=0.01)
 
 
 def test_what_was_not_sampled_or_visited_is_not_known() -> None:
     found = independent_threads(runs(), {**SHARES, "d.c:1": 0.1})
     assert found is not None
-    assert found.effect("d.c:1", "item", 0.5) is None
-    assert found.effect("a.c:1", "other", 0.5) is None
+    assert found.gain("d.c:1", "item", 0.5) is None
+    assert found.gain("a.c:1", "other", 0.5) is None
 
 
 def each(number: int, ran: int) -> tuple[ThreadShare, ...]:
@@ -139,10 +138,10 @@ def test_a_long_wait_for_a_thread_ends_in_one_of_the_windows() -> None:
 
 class _Known:
     def __init__(self, effect: float, low: float, high: float, its_pace: bool) -> None:
-        self._effect, self._its_pace = (effect, low, high), its_pace
+        self._gain, self._its_pace = Gain(effect, low, high, effect), its_pace
 
-    def effect(self, location: str, point: str, speedup: float) -> tuple[float, float, float]:
-        return self._effect
+    def gain(self, location: str, point: str, speedup: float) -> Gain:
+        return self._gain
 
     def sets_its_pace(self, point: str) -> bool:
         return self._its_pace
