@@ -223,7 +223,7 @@ def _analyse_level(runs: Sequence[Run], corrections: Sequence[Correction], of_wi
     results = [within_capacity(result, capacity, of_windows_only) for result in results]
     results = with_quantiles(results, windows.by_target, corrected, runs)
     pairs = trusted_pairs(points, results)
-    return _Level(results, context.overheads, [*warnings, *marks.warnings], pairs, rare)
+    return _Level(results, context.overheads, [*warnings, *marks.warnings_about(results)], pairs, rare)
 
 
 def _all_series(windows: Windows) -> tuple[list[Series], list[Problem]]:

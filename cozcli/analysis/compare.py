@@ -44,8 +44,8 @@ from cozcli.profile.records import ThroughputPoint
 COMPARED = (0.25, 0.50, 0.75)
 #: Companions save no more than this part of a period; if slopes say so, they are wrong.
 MAX_SAVED = 0.5
-#: Loads are the same only if neither speeds arrivals up by more than this times the other.
-MAX_LOAD_RATIO = 1.25
+#: Loads are the same only if requests come at most this much more often under one than under the other.
+MAX_LOAD_RATIO = 1.1
 #: Of the changes marked as certain, the part that may be chance.
 MAX_FALSE_CHANGES = 1 - LEVEL
 
@@ -94,7 +94,7 @@ class Comparison:
 
 def compare(before: Analysis, after: Analysis) -> Comparison:
     """Match the results of two analyses and compare each pair."""
-    pairs, only_before, only_after = _match(before.results, after.results)
+    pairs, only_before, only_after = _match(before.results, after.results, common_loads(before, after))
     changes = [_change(a, b, moved) for a, b, moved in pairs]
     fit = [change for change in changes if _is_fit(change)]
     believed = discoveries([_p_no_change(change) for change in fit], MAX_FALSE_CHANGES)
@@ -238,7 +238,7 @@ Pair = tuple[LineResult, LineResult, bool]
 
 
 def _match(
-    before: Sequence[LineResult], after: Sequence[LineResult]
+    before: Sequence[LineResult], after: Sequence[LineResult], loads: Mapping[int, int]
 ) -> tuple[list[Pair], list[LineResult], list[LineResult]]:
     prefixes = ("", "")
     if not {_path(r) for r in before} & {_path(r) for r in after}:
@@ -246,7 +246,6 @@ def _match(
             common_directory([r.location for r in before]),
             common_directory([r.location for r in after]),
         )
-    loads = _common_loads(before, after)
     left = {_exact(r, prefixes[0]): r for r in before}
     right = {_exact(r, prefixes[1], loads): r for r in after}
     pairs: list[Pair] = [(left[key], right[key], False) for key in left if key in right]
@@ -257,22 +256,33 @@ def _match(
     return pairs, _flat(left_alone), _flat(right_alone)
 
 
-def lowest_common_loads(before: Sequence[Run], after: Sequence[Run]) -> tuple[int, int]:
-    """The arrival speedups of the lowest load that both have, -1 if there is none."""
+def lowest_common_loads(
+    before: Sequence[Run], after: Sequence[Run], same: Mapping[int, int]
+) -> tuple[int, int]:
+    """The arrival speedups of the lowest load that both have, -1 if there is none. same: common_loads."""
     first, second = ({run.arrival_speedup for run in of} for of in (before, after))
-    same = _common_loads(before, after)
     pairs = [(same.get(load, load), load) for load in sorted(second)]
     return next(((a, b) for a, b in pairs if a in first), (-1, -1))
 
 
-def _common_loads(
-    before: Sequence[LineResult] | Sequence[Run], after: Sequence[LineResult] | Sequence[Run]
-) -> dict[int, int]:
-    """Arrival speedups of the first profile, by those of the second that are the same load."""
-    first, second = (sorted({r.arrival_speedup for r in of if r.arrival_speedup}) for of in (before, after))
-    pairs = list(zip(first, second, strict=False))
-    are_same = len(first) == len(second) and all(max(p) <= MAX_LOAD_RATIO * min(p) for p in pairs)
-    return {b: a for a, b in pairs} if are_same else {}
+def common_loads(before: Analysis, after: Analysis) -> dict[int, int]:
+    """Arrival speedups of the first profile, by those of the second that amount to the same load.
+
+    The interval between requests, and so what a load is in nanoseconds, is measured in each.
+    """
+    first, second = ({level: load for level, load in of.loads.items() if level} for of in (before, after))
+
+    def ratio(level: int, other: int) -> float:
+        """Of the rates of requests, at least 1."""
+        calmer, busier = sorted((first[level], second[other]))
+        return (1 - calmer) / max(1 - busier, 1e-9)
+
+    pairs = sorted((ratio(a, b), a, b) for a in first for b in second)
+    found: dict[int, int] = {}
+    for difference, a, b in pairs:
+        if difference <= MAX_LOAD_RATIO and b not in found and a not in found.values():
+            found[b] = a
+    return found
 
 
 def _exact(

@@ -42,6 +42,8 @@ class Mark(Enum):
 
 #: Marks that say that a result may be wrong by more than its interval.
 DOUBTS = (Mark.UNSTABLE, Mark.LOAD, Mark.MAYBE_LOAD, Mark.CORES, Mark.NOT_STEADY, Mark.BEYOND_SHARE)
+#: Something outside sets the pace.
+LOAD_MARKS = frozenset({Mark.LOAD, Mark.MAYBE_LOAD})
 #: Marks of results that may be nothing, or are not about the program: nobody should act on them for a
 #: sentence's sake.
 NOT_TRUSTED = (Mark.FEW_DATA, Mark.LOAD, Mark.UNSTABLE)

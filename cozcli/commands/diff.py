@@ -35,7 +35,14 @@ def execute(options: argparse.Namespace) -> int:
     """Read and analyse both, match, print."""
     shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
     from cozcli.analysis.analyse import analyse
-    from cozcli.analysis.compare import baseline_periods, choose, compare, lowest_common_loads, unrelated
+    from cozcli.analysis.compare import (
+        baseline_periods,
+        choose,
+        common_loads,
+        compare,
+        lowest_common_loads,
+        unrelated,
+    )
     from cozcli.reports import diff_reports
     from cozcli.reports.diff_words import Sides
 
@@ -45,7 +52,7 @@ def execute(options: argparse.Namespace) -> int:
         shared.naming(name, analyse, profile) for name, profile in zip(names, profiles, strict=True)
     )
     # Under another load a point has another period.
-    loads = lowest_common_loads(*(profile.runs for profile in profiles))
+    loads = lowest_common_loads(profiles[0].runs, profiles[1].runs, common_loads(before, after))
     periods = [
         baseline_periods([run for run in profile.runs if run.arrival_speedup == load], analysis.results)
         for profile, analysis, load in zip(profiles, (before, after), loads, strict=True)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
+import io
 import math
 import random
 import re
-import signal
-import subprocess
 import sys
-import tempfile
 import time
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -21,6 +19,7 @@ from cozcli.commands import run, values
 from cozcli.errors import STATUS_INTERRUPTED, CozError
 from cozcli.launch import messages as launch_messages
 from cozcli.load import messages
+from cozcli.load.one_run import ended_by_sigterm, run_once
 from cozcli.profile.profile import Run, collect_runs, load_profile
 from cozcli.profile.reader import ReadProblems, read_records
 from cozcli.status_row import StatusRow
@@ -36,16 +35,22 @@ MIN_ROUNDS = 2
 LOW_LEVEL = 5
 #: How often a lower load is tried where the first one could not be reached.
 MAX_TRIES = 3
-#: So many runs that fail one after another end the sweep: a single one may have been an accident of its load.
+#: After so many failed runs of a level, one after another, no more follow: a single one may be an accident.
 MAX_FAILURES = 3
+#: Arrival speedups that differ by no more than this part are the same level: base load varies.
+SAME_LEVEL = 0.02
 #: A number with its unit or noun, but none in a name (`a.cpp:17`).
 _FIGURE = re.compile(r"(?<![\w:./-])[0-9][0-9.,]*( \w+)?")
-#: Signals that end a run, and the seconds that each has. Ctrl-C at a terminal has reached it already.
-_ENDINGS = ((None, 2.0), (signal.SIGINT, 10.0), (signal.SIGTERM, 5.0))
 #: Options of `coz run` that a sweep sets itself.
 OWN = (
     *("--arrival-speedup", "--arrival-rate", "--fixed-speedup", "-o", "--output"),
     *("--until", "--format", "--legacy-format"),
+)
+
+#: Options of `coz run` that say which line is sped up, or by how much.
+OF_LINES = (
+    *("--speedups", "--fixed-line", "--fixed-lines", "--fixed-function"),
+    *("--fixed-region", "--fixed-wait", "--fixed-lock"),
 )
 
 
@@ -125,63 +130,16 @@ def accept_run_options(options: argparse.Namespace, arguments: Sequence[str]) ->
             )
     checker = argparse.ArgumentParser(prog="coz amp", add_help=False, allow_abbrev=False, usage=parser.usage)
     run.register(checker.add_subparsers())
-    checker.parse_args(["run", *arguments])
+    parsed = checker.parse_args(["run", *arguments])
+    if parsed.words:
+        parser.error(f"unrecognized arguments: {' '.join(parsed.words)}; the program comes after ---")
+    if not options.lines and (of_lines := [name for name in OF_LINES if _is_given(name, arguments)]):
+        parser.error(f"{of_lines[0]} is for experiments on lines: add --lines")
     options.run_options = list(arguments)
 
 
-#: `python -m cozcli`, for a process that inherits a blocked SIGTSTP, and whose environment is the program's.
-_START_OF_RUN = (
-    "import runpy, signal, sys; signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTSTP}); "
-    "sys.path.insert(0, sys.argv.pop(1)); runpy.run_module('cozcli', run_name='__main__', alter_sys=True)"
-)
-_RUN = (sys.executable, "-I", "-S", "-c", _START_OF_RUN)
-_ROOT = Path(__file__).resolve().parents[2]
-
-
-def run_once(arguments: Sequence[str], profile: str) -> subprocess.CompletedProcess[str]:
-    """`coz run` with these arguments, to its end; of standard error, its own lines are kept.
-
-    They go through a file: processes that outlive the program may hold a pipe open for ever.
-
-    A Ctrl-Z stops it only once it has executed Python: before, we would wait for it, and never come to stop
-    ourselves, so that the terminal would be nobody's.
-    """
-    with tempfile.TemporaryFile() as file:
-        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTSTP})
-        try:
-            process = subprocess.Popen(
-                [*_RUN, str(_ROOT), "run", "-o", profile, *arguments],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=file,
-            )
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, mask)
-        try:
-            process.wait()
-        except BaseException:
-            _end(process)
-            raise
-        file.seek(0)
-        # A progress bar of the program may stand before it.
-        lines = (line.rpartition(b"\r")[2] for line in file)
-        errors = b"".join(line for line in lines if line.startswith(b"coz")).decode(errors="replace")
-    return subprocess.CompletedProcess(process.args, process.returncode, stderr=errors)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Let `coz run` write what it has, and see that it ends. A second Ctrl-C ends it at once."""
-    try:
-        for number, seconds in _ENDINGS:
-            if number is not None:
-                process.send_signal(number)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(seconds)
-                return
-    finally:
-        if process.poll() is None:
-            process.kill()
-            process.wait()
+def _is_given(name: str, arguments: Sequence[str]) -> bool:
+    return any(argument.partition("=")[0] == name for argument in arguments)
 
 
 class _RefusedError(Exception):
@@ -204,10 +162,12 @@ class Sweep:
         self._command = command
         self._start = time.monotonic()
         self._runs = 0
-        self._failures = 0
+        self._failures: Counter[int] = Counter()  # by level, one after another
+        self._failed: set[int] = set()  # levels at which a run failed
         self._beginning = _size(profile)
         self._said: set[str] = set()
         self._planned: set[int] = set()  # arrival speedups of the levels
+        self._earlier: frozenset[int] | None = None  # those of earlier sweeps, once they are known
 
     def run(self) -> int:
         """Until all intervals are tight, or the budget is used up, or the user has seen enough (SIGINT).
@@ -220,7 +180,7 @@ class Sweep:
             CozError: the first run measured nothing or no arrivals, or runs fail again and again.
         """
         try:
-            with StatusRow.progress("coz", on_ctrl_z=True) as self._show:
+            with ended_by_sigterm(), StatusRow.progress("coz", on_ctrl_z=True) as self._show:
                 self._sweep()
         except _RefusedError as refused:
             return refused.status
@@ -237,7 +197,7 @@ class Sweep:
         first = [level for level in self._levels if level > 0]
         if first and self._has_time():
             interval /= self._try_low(interval, first)
-        self._planned = {round(interval * level / 100) for level in self._levels}
+        self._planned = {self._arrival_speedup(interval, level) for level in self._levels}
         rounds = 0
         while self._has_time():
             order = first if rounds == 0 else list(self._levels)
@@ -245,10 +205,18 @@ class Sweep:
             for level in order:
                 if not self._has_time():
                     return
-                self._measure(level, round(interval * level / 100))
+                self._measure(level, self._arrival_speedup(interval, level))
             rounds += 1
             if rounds >= MIN_ROUNDS and self._is_tight():
                 return
+
+    def _arrival_speedup(self, interval: float, level: int) -> int:
+        """That of the level; if an earlier sweep had nearly the same, that one, so that both add up."""
+        wanted = round(interval * level / 100)
+        if self._earlier is None:
+            self._earlier = _arrival_speedups(self._profile, self._beginning)
+        nearest = min(self._earlier, key=lambda each: abs(each - wanted), default=0)
+        return nearest if abs(nearest - wanted) <= SAME_LEVEL * wanted else wanted
 
     def _try_low(self, interval: float, levels: list[int]) -> float:
         """How many times as high as planned loads become, by a low level or, where that cannot be reached, by
@@ -257,7 +225,7 @@ class Sweep:
         from cozcli.load.scalability import MIN_EXCESS, excess_of_load, unusable_levels
 
         level = next((level for level in levels if level >= LOW_LEVEL), levels[0])
-        arrival_speedup = round(interval * level / 100)
+        arrival_speedup = self._arrival_speedup(interval, level)
         self._measure(level, arrival_speedup)
         tries = 0
         while arrival_speedup in unusable_levels(self._own_runs()) and tries < MAX_TRIES and self._has_time():
@@ -286,23 +254,36 @@ class Sweep:
         )
         self._pass_on(done.stderr)
         status = done.returncode if done.returncode >= 0 else 128 - done.returncode
-        self._failures = self._failures + 1 if status != 0 else 0
         if self._runs == 1 and _size(self._profile) == self._beginning:
-            if status != 0 and "coz: error:" in done.stderr:
+            if status != 0 and ("coz: error:" in done.stderr or "coz run: error:" in done.stderr):
                 raise _RefusedError(status)
             raise CozError(messages.sweep_cannot_start(status), status or 2)
-        if self._failures == MAX_FAILURES:
-            raise CozError(messages.sweep_keeps_failing(self._failures, status, self._profile), status)
+        self._count_failure(level, status)
+
+    def _count_failure(self, level: int, status: int) -> None:
+        """A load at which runs fail again and again is left out; without base load the sweep ends."""
+        if status == 0:
+            self._failures[level] = 0
+            return
+        if level not in self._failed:
+            self._failed.add(level)
+            shared.print_warnings([messages.run_of_sweep_failed(level, status)])
+        self._failures[level] += 1
+        if self._failures[level] < MAX_FAILURES:
+            return
+        if level == 0:
+            raise CozError(messages.sweep_keeps_failing(MAX_FAILURES, status, self._profile), status)
+        self._levels = tuple(each for each in self._levels if each != level)
+        shared.print_warnings([messages.level_keeps_failing(level, MAX_FAILURES, status)])
 
     def _pass_on(self, errors: str) -> None:
-        """Warnings and errors, each once; what a run says of its success is not for here.
+        """What runs say (`--quiet`: warnings and errors), each once.
 
         A warning that another run has with other figures is the same.
         """
         for line in errors.splitlines():
-            wanted = line.startswith(("coz: warning:", "coz: error:", "coz: hint:", "coz run: error:"))
             without_figures = _FIGURE.sub("#", line)
-            if wanted and without_figures not in self._said:
+            if without_figures not in self._said:
                 self._said.add(without_figures)
                 print(line, file=sys.stderr, flush=True)
 
@@ -343,10 +324,20 @@ class Sweep:
 
 def _command(options: argparse.Namespace) -> tuple[list[str], list[str]]:
     """What comes before the level's option, and the program."""
-    before = ["--format", "coz", *options.run_options]  # whatever coz.toml says
+    before = ["--quiet", "--format", "coz", *options.run_options]  # whatever coz.toml says
     if not any(word.partition("=")[0] in ("--repeat", "--duration") for word in before):
         before += ["--repeat", "1"]
     return before if options.lines else [*before, "--fixed-speedup", "0"], options.program
+
+
+def _arrival_speedups(profile: str, end: int) -> frozenset[int]:
+    """Those in the first `end` bytes of a profile."""
+    if end == 0:
+        return frozenset()
+    with open(profile, "rb") as stream:
+        earlier = io.BytesIO(stream.read(end))
+    runs = collect_runs(read_records(earlier, ReadProblems()), profile)
+    return frozenset(run.arrivals.speedup for each in runs for run in each.experiments if run.arrivals)
 
 
 def _size(profile: str) -> int:

@@ -128,10 +128,26 @@ def sweep_adapted(excess: float) -> Problem:
     )
 
 
+def run_of_sweep_failed(level: int, status: int) -> Problem:
+    """The first run at a level that ended with another status than 0."""
+    return Problem(
+        f"a run at a load of {level} % ended with status {status}; what it measured counts nevertheless.",
+        "see what it says by coz run with --arrival-speedup; more runs may fail.",
+    )
+
+
+def level_keeps_failing(level: int, runs: int, status: int) -> Problem:
+    """No more runs are begun at this level."""
+    return Problem(
+        f"{runs} runs at a load of {level} % failed in succession, with status {status}: no more follow.",
+        "the program may not stand it; distrust what is shown at that load.",
+    )
+
+
 def sweep_keeps_failing(runs: int, status: int, profile: str) -> Problem:
     """Run after run of `coz amp` ended with another status than 0."""
     return Problem(
-        f"{runs} runs in succession failed, the last one with status {status}; no other was begun.",
+        f"{runs} runs at base load failed, one after another, with status {status}; no other was begun.",
         "run the program by itself to see what is wrong. What was measured is kept: coz report "
         f"{printable(profile)}",
     )

@@ -95,7 +95,7 @@ def unusable_levels(runs: Sequence[Run]) -> dict[int, float]:
     by_level: dict[int, list[ExperimentRecord]] = {}
     for run in with_equal_pauses(runs):
         for record in run.experiments:
-            if record.arrivals and record.arrivals.speedup:
+            if record.speedup == 0 and record.arrivals and record.arrivals.speedup:
                 by_level.setdefault(record.arrivals.speedup, []).append(record)
     lost = {
         level: 1.0 if not any(r.arrivals and r.arrivals.count for r in records) else lost_share(records)
@@ -112,7 +112,7 @@ def find_limit(runs: Sequence[Run]) -> float | None:
     by_level: dict[int, list[Arrivals]] = {}
     for run in with_equal_pauses(runs):
         for record in run.experiments:
-            if record.arrivals:
+            if record.speedup == 0 and record.arrivals:
                 by_level.setdefault(record.arrivals.speedup, []).append(record.arrivals)
     if not any(is_limited(counts) for counts in by_level.values()):
         return None

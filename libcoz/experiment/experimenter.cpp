@@ -33,7 +33,8 @@ Experimenter::Experimenter(const ExperimentOptions& options, SharedState& shared
       machine_cores_(online_cores()),
       start_(now()),
       flows_(shared, start_),
-      load_(options.load, shared.amplification),
+      // Who follows must not begin anew what may have been given up.
+      load_(options.follows ? std::nullopt : options.load, shared.amplification),
       next_checkpoint_(start_ + kFirstCheckpoint) {
   if (options.stop_after > 0) stop_.stop_at(start_ + options.stop_after);
 }

@@ -47,7 +47,7 @@ from cozcli.analysis.estimate.shape import Shape, outline
 from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.targets import BOUND_ERRORS
-from cozcli.analysis.result import LATENCY, CurvePoint, LineResult, Mark
+from cozcli.analysis.result import LATENCY, LOAD_MARKS, CurvePoint, LineResult, Mark
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord
 
@@ -60,9 +60,7 @@ UNSURE = 0.03
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
-#: What a network says counts if it is known to this: who makes the visits may not be clear.
-SURE = 0.05
-#: How far it may be off, and as a part of it.
+#: How far what a network says may be off, and as a part of it.
 NETWORK_ERROR, NETWORK_ERROR_PART = 0.02, 0.1
 #: Of targets that take less of the time, `MODEL_ERROR` is as much smaller.
 FULL_SHARE = 0.05
@@ -70,8 +68,6 @@ FULL_SHARE = 0.05
 LATENCY_SLACK = 1.25
 #: How far intervals reach beyond what other stages allow, whose time for a visit is not exactly known.
 LIMIT_ERROR = 0.02
-#: Something outside sets the pace.
-LOAD_MARKS = {Mark.LOAD, Mark.MAYBE_LOAD}
 #: Of visits that do not depend on the speedup.
 SAME_WORK = VisitWork(1.0, 1.0)
 
@@ -92,6 +88,10 @@ class Capacity:
     limits: Mapping[tuple[str, str], float] = field(default_factory=dict)
     visit_work: Mapping[tuple[str, str], Mapping[float, VisitWork]] = field(default_factory=dict)
     independent: IndependentThreads | None = None
+
+    def knows(self, location: str, point: str) -> bool:
+        """Does a network of independent threads tell the effect?"""
+        return self.independent is not None and self.independent.gain(location, point, 1.0) is not None
 
     def most(self, location: str, speedup: float, work: VisitWork = SAME_WORK) -> float:
         """The largest effect that the cores can give. work: what a visit takes in windows of that speedup.
@@ -124,7 +124,7 @@ class Capacity:
         busy = max((self.filled - FILLED_LEAST) / (1 - FILLED_LEAST), 0.0)
         reach = min(busy / REACH_FULL, 1.0)
         alone = self.independent.gain(*target, speedup) if self.independent else None
-        if alone is not None and alone.high - alone.low <= SURE:
+        if alone is not None:
             return _mixed(reach, (effect, low, high), alone)
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
@@ -137,8 +137,6 @@ class Capacity:
         point = min(measured + (busy * (if_busy - measured) if matters else 0.0), limit)
         high = max(high, effect + reach * (if_busy * (1 + error) - effect))
         low = min(low, effect + reach * (if_busy * (1 - error) - effect))
-        if alone is not None:
-            low, high, most_sure = min(low, alone.low), max(high, alone.high), 1.0
         return point, min(low, point), max(min(high, most_sure), point)
 
     def of_latency(
@@ -253,7 +251,11 @@ def within_capacity(
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
     if LOAD_MARKS & {*result.marks}:
-        if capacity.independent and capacity.independent.sets_its_pace(result.point):
+        if (
+            capacity.knows(result.location, result.point)
+            and capacity.independent
+            and capacity.independent.sets_its_pace(result.point)
+        ):
             # Threads that pause make up for it with the cores of others, so that visits keep their pace.
             result = replace(result, marks=tuple(mark for mark in result.marks if mark not in LOAD_MARKS))
         else:  # what is waited for outside depends on how fast the threads are
@@ -267,6 +269,8 @@ def within_capacity(
         return limited if of_windows_only else capacity.with_model_error(result.location, speedup, *limited)
 
     of_slope: Callable[..., tuple[float, float, float]] = at
+    if capacity.knows(*target):  # its curve is bent, and may be steep at its end
+        of_slope = functools.partial(_per_speedup, at)
     if result.kind == LATENCY:
         at = functools.partial(capacity.of_latency, target, matters)
         of_slope = functools.partial(at, most=math.inf)
@@ -322,6 +326,14 @@ def _exceeds(result: LineResult, capacity: Capacity) -> bool:
         for point in measured
         if point.speedup in work
     )
+
+
+def _per_speedup(
+    at: Callable[..., tuple[float, float, float]], _: float, slope: float, low: float, high: float
+) -> tuple[float, float, float]:
+    """A slope with its interval, from the effect at the speedup in the middle."""
+    effect, low, high = at(0.5, slope / 2, low / 2, high / 2)
+    return 2 * effect, 2 * low, 2 * high
 
 
 def _limited(point: CurvePoint, at: Callable[..., tuple[float, float, float]]) -> CurvePoint:

@@ -25,7 +25,8 @@ import numpy as np
 
 from cozcli.analysis.statistics.arrays import Floats
 
-#: Waiting for cores is at most so many times the model's, or less; unless it is this part of the time.
+#: Waiting for cores is at most so many times the model's, and at least that part of it; unless it takes less
+#: than this part of the time.
 MAX_FACTOR, SMALL_WAIT = 4.0, 0.02
 #: All who wait for cores have the same part of their time if none has less than this of the most.
 EVEN = 0.95
@@ -42,7 +43,8 @@ class ClosedNetwork:
     """
 
     def __init__(self, cores: int, busy: Floats, waited: Floats) -> None:
-        all_time = np.maximum(busy + waited, 1.0)
+        # Where threads pause, those that do not may have more than there is.
+        all_time = np.maximum(busy + waited, max(float(busy.sum()) / cores, 1.0))
         self._cores = cores
         self._busy, self._waited = np.maximum(busy / all_time, _LEAST), waited / all_time
         self.outside = np.maximum(1 - self._busy - self._waited, 0.0)
@@ -64,12 +66,11 @@ class ClosedNetwork:
         """By thread, its period over today's, if these parts of its processor time are saved."""
         return np.asarray(self._cycles(np.maximum(self._busy * (1 - saved), _LEAST)) / self._today)
 
-    def periods_if_waits_stay(self, saved: Floats) -> Floats:
-        """The same; but threads that sleep wait for cores as long as today after each sleep.
+    def if_waits_stay(self, periods: Floats, saved: Floats) -> Floats:
+        """The same periods; but threads that sleep wait for cores as long as today after each sleep.
 
         Some schedulers let them wait until another one's turn ends, however short their own will be.
         """
-        periods = self.periods(saved)
         if self._is_even:
             return periods
         if_stays = self._busy * (1 - saved) + self._waited + self.outside
@@ -104,11 +105,13 @@ class ClosedNetwork:
         # log of n! / Π min(k, c)
         orders = np.cumsum(np.log(np.maximum(at_cores, 1) / np.maximum(running, 1)))
         weight = np.exp(orders - orders.max())
-        factors = [np.array(each) for each in zip(self.outside, computing, strict=True)]
+        # Only the ratio of both counts, and products of small numbers vanish.
+        own = self.outside + computing
+        factors = [np.array(each) for each in zip(self.outside / own, computing / own, strict=True)]
         total = float(_product(factors) @ weight)
         rate_of_each = running[1:] / at_cores[1:]
         rates = [float(others @ (weight[1:] * rate_of_each)) / total for others in _without_each(factors)]
-        waiting = 1 / np.maximum(np.array(rates), _LEAST) - computing - self.outside
+        waiting = own * (1 / np.maximum(np.array(rates), _LEAST) - 1)
         return np.asarray(np.maximum(waiting, 0.0))
 
 

@@ -8,20 +8,24 @@ point's visits that thread i makes, and T_i, T'_i its period before and after,
 Nobody counts visits by thread. But an independent thread makes as many in each ns of its processor time,
 whether others pause or not, and windows at different targets pause different threads. So least squares over
 windows, visits = Σ α_i·ran_i with α_i ≥ 0, tells α_i, and with it v_i. Threads of one kind, which run the
-same target most, have one α. Where one kind explains the visits nearly as well as all, it makes them.
+same targets, are taken to have one α. Kinds are left out as far as the others explain windows as well, by
+Schwarz's criterion (Annals of Statistics 6, 1978). Where visits rather keep a pace, in real or effective
+time, threads depend on each other, or on something outside, in a way that nobody sees: nothing is known.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
 from cozcli.analysis.check.closed_network import ClosedNetwork
 from cozcli.analysis.check.cores import taken_by_others
+from cozcli.analysis.input.locations import WAITING
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.profile.profile import Run
@@ -39,27 +43,35 @@ MIN_KNOWN = 0.9
 MIN_SAMPLES = 10
 #: Windows of which more is delay do not tell how many visits there were, in real time.
 MAX_DELAY = 0.5
-#: Squared errors of one kind of threads, over those of all: up to these it makes all visits, or may do so. Up
-#: to the third, over those of the best kind, another one is as likely.
-SIMPLER, PERHAPS, AS_LIKELY = 1.15, 2.0, 1.05
+#: So many windows for each kind of threads tell who makes visits.
+MIN_WINDOWS = 4
+#: Schwarz's criterion counts no more windows than these: times that are not exact would speak for many kinds.
+MAX_COUNTED = 60
+#: Explanations whose criterion is worse than the best one's by no more than this are as likely.
+AS_LIKELY = 4.0
+#: Threads are of one kind if they run each target for the same part of their time, to this.
+SAME_KIND = 0.2
+#: Those that are there in this part of the baselines do this part of the work, at least.
+MIN_THERE = 0.9
 #: The runtime reads no more threads than these. Short-lived ones would be more.
 MAX_THREADS = 63
-#: Speedups at which the network is solved; effects are almost straight between them.
-_GRID = np.linspace(0, 1, 21)
+#: For a target that some thread runs all the time, the network is solved at so many speedups.
+_STEPS = 40
+_NO_ERROR = 1e-12
 
 
 @dataclass(frozen=True)
 class _OfRun:
     """visits: by point, the part that each thread makes, in all ways that explain windows as well.
 
-    in_target: by location, the part of its processor time that each thread is in it. curves: effects on
-    `_GRID`, as far as they have been asked for.
+    in_target: by location, the part of its processor time that each thread is in it. periods: by location, as
+    far as they have been asked for: speedups, and for each the periods of threads, and those if waits stay.
     """
 
     network: ClosedNetwork
     visits: Mapping[str, Sequence[Floats]]
     in_target: Mapping[str, Floats]
-    curves: dict[tuple[str, str], list[tuple[Floats, Floats]]] = field(default_factory=dict)
+    periods: dict[str, tuple[Floats, Floats, Floats]] = field(default_factory=dict)
 
     def outside(self, point: str) -> float:
         """The part of the time in which those who make visits wait for nothing inside; 1 if not known."""
@@ -72,24 +84,31 @@ class _OfRun:
         """
         if point not in self.visits or location not in self.in_target:
             return []
-        if (location, point) not in self.curves:
-            self.curves[location, point] = [self._curves(location, visits) for visits in self.visits[point]]
+        speedups, *periods = self._periods(location)
         return [
-            (float(np.interp(speedup, _GRID, curve)), float(np.interp(speedup, _GRID, if_waits_stay)))
-            for curve, if_waits_stay in self.curves[location, point]
+            cast(
+                "tuple[float, float]",
+                tuple(float(np.interp(speedup, speedups, 1 - 1 / (1 / each @ visits))) for each in periods),
+            )
+            for visits in self.visits[point]
         ]
 
-    def _curves(self, location: str, visits: Floats) -> tuple[Floats, Floats]:
-        saved = [speedup * self.in_target[location] for speedup in _GRID]
-
-        def effects(periods: Callable[[Floats], Floats]) -> Floats:
-            return np.array([1 - 1 / float((visits / periods(each)).sum()) for each in saved])
-
-        return effects(self.network.periods), effects(self.network.periods_if_waits_stay)
+    def _periods(self, location: str) -> tuple[Floats, Floats, Floats]:
+        if location not in self.periods:
+            in_target = self.in_target[location]
+            # Of a small target effects are straight lines.
+            speedups = np.linspace(0, 1, 2 + math.ceil(_STEPS * float(in_target.max())))
+            periods = [self.network.periods(speedup * in_target) for speedup in speedups]
+            if_stay = [
+                self.network.if_waits_stay(each, speedup * in_target)
+                for each, speedup in zip(periods, speedups, strict=True)
+            ]
+            self.periods[location] = speedups, np.array(periods), np.array(if_stay)
+        return self.periods[location]
 
 
 class Gain(NamedTuple):
-    """An effect; the least and the largest that may be, where it is not clear who makes the visits.
+    """An effect; from `low` to `high` where it is not clear who makes the visits.
 
     if_waits_stay: what it would be if threads waited for cores as long as before.
     """
@@ -149,7 +168,9 @@ def _of_run(cores: int, windows: Sequence[ExperimentRecord], shares: Mapping[str
     # Long waits end in any window.
     waited = sum(record.threads.waited for record in windows if record.threads)
     if (
-        len(by_thread) < MIN_KNOWN * len(windows)
+        any(record.arrivals is not None for record in windows)  # what threads wait for depends on the load
+        or not _are_there(baselines)
+        or len(by_thread) < MIN_KNOWN * len(windows)
         or waited > MAX_THREAD_WAIT * sum(record.processor_time + record.core_wait for record in windows)
         or sum(map(taken_by_others, baselines)) > MAX_OTHERS * cores * length
     ):
@@ -162,6 +183,18 @@ def _of_run(cores: int, windows: Sequence[ExperimentRecord], shares: Mapping[str
     in_target = _in_targets(numbers, by_thread, shares)
     ran = _table(numbers, by_thread, lambda each: each.ran)
     return _OfRun(network, _visits(by_thread, ran, _kinds(in_target, len(numbers)), busy), in_target)
+
+
+def _are_there(baselines: Sequence[ExperimentRecord]) -> bool:
+    """Do the same threads do nearly all of the work in all baselines?"""
+    windows: defaultdict[int, int] = defaultdict(int)
+    ran: defaultdict[int, int] = defaultdict(int)
+    for record in baselines:
+        for each in _threads(record):
+            windows[each.thread] += 1
+            ran[each.thread] += each.ran
+    there = sum(ran[thread] for thread in ran if windows[thread] >= MIN_THERE * len(baselines))
+    return there >= MIN_THERE * sum(record.processor_time for record in baselines)
 
 
 def _threads(record: ExperimentRecord) -> Sequence[ThreadShare]:
@@ -181,49 +214,78 @@ def _table(
 
 
 def _kinds(in_target: Mapping[str, Floats], threads: int) -> Floats:
-    """A row for each thread, a column for each kind of them: by the target that they run most, if any."""
-    shares = np.array([np.zeros(threads), *in_target.values()])
-    most = shares.argmax(axis=0)
-    return np.asarray(most[:, None] == np.unique(most)[None, :], dtype=float)
+    """A row for each thread, a column for each kind of them, by the targets that they run."""
+    parts = np.array([np.zeros(threads), *in_target.values()]).T
+    of_kind: list[Floats] = []
+    kinds = []
+    for part in parts:
+        same = [kind for kind, first in enumerate(of_kind) if np.abs(part - first).max() <= SAME_KIND]
+        if not same:
+            of_kind.append(part)
+        kinds.append(same[0] if same else len(of_kind) - 1)
+    return np.asarray(np.array(kinds)[:, None] == np.arange(len(of_kind))[None, :], dtype=float)
 
 
 def _visits(
     windows: Sequence[ExperimentRecord], ran: Floats, kinds: Floats, busy: Floats
 ) -> dict[str, list[Floats]]:
     """By throughput point, the parts of its visits that threads make, in all ways that explain windows."""
-    counted: defaultdict[str, list[tuple[int, float, float]]] = defaultdict(list)
+    counted: defaultdict[str, list[tuple[int, float, float, float]]] = defaultdict(list)
     for row, record in enumerate(windows):
         # Visits are known at edges, which pauses move.
         if record.delay <= MAX_DELAY * record.duration:
             for point in record.points:
                 if isinstance(point, ThroughputPoint) and point.visits > 0:
                     visits = point.visits * record.effective_duration / point.elapsed
-                    counted[point.name].append((row, visits, record.duration))
+                    counted[point.name].append((row, visits, record.duration, record.effective_duration))
     found = {}
     for name, of_point in counted.items():
-        rows, numbers, durations = (np.array(column) for column in zip(*of_point, strict=True))
+        rows, numbers, durations, effective = (np.array(column) for column in zip(*of_point, strict=True))
         # Errors of rates are the less the longer windows are.
         weights = 1 / np.sqrt(durations)
-        rates = _explanations(ran[rows] @ kinds * weights[:, None], numbers * weights)
+        paces = [durations * weights, effective * weights]
+        rates = _explanations(ran[rows] @ kinds * weights[:, None], numbers * weights, paces)
         of_threads = [kinds @ each * busy for each in rates]
-        if all(each.sum() > 0 for each in of_threads):
+        if of_threads and all(each.sum() > 0 for each in of_threads):
             found[name] = [each / each.sum() for each in of_threads]
     return found
 
 
-def _explanations(ran: Floats, visits: Floats) -> list[Floats]:
-    """Visits for each ns of each column; if one of them suffices, of it alone, and of others as likely."""
+def _explanations(ran: Floats, visits: Floats, paces: Sequence[Floats]) -> list[Floats]:
+    """Visits for each ns of each column, the best explanation first, and others that are as likely.
+
+    None if one of the paces explains them better, or there are too few rows.
+    """
     # Half a second, which no other report pays.
     from scipy.optimize import nnls
 
-    rates, error = nnls(ran, visits)
-    alone = ran.T @ visits / np.maximum((ran**2).sum(axis=0), 1.0)
-    errors = ((ran * alone - visits[:, None]) ** 2).sum(axis=0)
-    likely = sorted(np.flatnonzero(errors <= AS_LIKELY * errors.min()), key=lambda kind: errors[kind])
-    of_one = [alone * (np.arange(len(alone)) == kind) for kind in likely]
-    if errors.min() <= SIMPLER * error**2:
-        return of_one
-    return [np.asarray(rates), *of_one] if errors.min() <= PERHAPS * error**2 else [np.asarray(rates)]
+    rows, columns = ran.shape
+    if rows < MIN_WINDOWS * columns:
+        return []
+    number = min(rows, MAX_COUNTED)
+
+    def explain(kinds: Sequence[int]) -> tuple[float, Floats]:
+        rates = np.zeros(columns)
+        rates[list(kinds)], error = nnls(ran[:, kinds], visits)
+        return _criterion(error**2, len(kinds), number), rates
+
+    found = [explain([kind]) for kind in range(columns)]
+    kinds = [int(kind) for kind in np.flatnonzero(explain(range(columns))[1])]
+    while len(kinds) > 1:
+        found.append(explain(kinds))
+        kinds = min(
+            ([each for each in kinds if each != kind] for kind in kinds), key=lambda left: explain(left)[0]
+        )
+    found.sort(key=lambda explanation: explanation[0])
+    errors = [float(((visits - pace * (pace @ visits) / (pace @ pace)) ** 2).sum()) for pace in paces]
+    if _criterion(min(errors), 1, number) + AS_LIKELY < found[0][0]:
+        return []
+    return [rates for criterion, rates in found if criterion <= found[0][0] + AS_LIKELY]
+
+
+def _criterion(squares: float, parameters: int, number: int) -> float:
+    """Schwarz's, from the sum of squared errors."""
+    return number * math.log(max(squares, _NO_ERROR)) + parameters * math.log(number)
 
 
 def _in_targets(
@@ -235,6 +297,8 @@ def _in_targets(
     ran = _table(numbers, windows, lambda each: each.ran).sum(axis=0)
     found = {}
     for location, share in shares.items():
+        if location.startswith(WAITING):
+            continue
         samples = _table(numbers, by_location[location], lambda each: each.target_samples).sum(axis=0)
         if samples.sum() >= MIN_SAMPLES:
             in_target = share * ran.sum() * samples / samples.sum() / np.maximum(ran, 1.0)

@@ -19,7 +19,16 @@ from cozcli.analysis.check.queue_stability import unstable_queues
 from cozcli.analysis.check.steady_state import transient_speedups, unsteady_results
 from cozcli.analysis.estimate.block_table import BlockTable
 from cozcli.analysis.input.windows import Window
-from cozcli.analysis.result import LATENCY, THROUGHPUT, Mark, Phase, PointKey, ResultKey
+from cozcli.analysis.result import (
+    LATENCY,
+    LOAD_MARKS,
+    THROUGHPUT,
+    LineResult,
+    Mark,
+    Phase,
+    PointKey,
+    ResultKey,
+)
 from cozcli.errors import Problem
 from cozcli.profile.profile import Run
 
@@ -37,12 +46,19 @@ class Marks:
     """Marks by result, and warnings about the profile as a whole.
 
     by_point: what holds for a point, whatever is sped up. of_all: what holds for results without own windows.
+    of_pace: what to say of points whose pace comes from outside, as long as a result has such a mark.
     """
 
     by_result: dict[ResultKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
     by_point: dict[PointKey, set[Mark]] = field(default_factory=lambda: defaultdict(set))
     of_all: set[Mark] = field(default_factory=set)
     warnings: list[Problem] = field(default_factory=list)
+    of_pace: dict[str, Problem] = field(default_factory=dict)
+
+    def warnings_about(self, results: Sequence[LineResult]) -> list[Problem]:
+        """All warnings that hold for these results."""
+        paced = {result.point for result in results if LOAD_MARKS & {*result.marks}}
+        return [problem for point, problem in self.of_pace.items() if point in paced] + self.warnings
 
     def of(self, key: ResultKey) -> tuple[Mark, ...]:
         """The marks of one result, in the order of their definition."""
@@ -86,7 +102,7 @@ def find_marks(
     everything = [window for windows in by_target.values() for window in windows]
     paced = {} if limited_by_cores(everything, runs) else open_loop_marks(by_target, phases, unsteady | lent)
     for point, mark in paced.items():
-        marks.warnings.append(
+        marks.of_pace[point] = (
             messages.limited_by_load(point)
             if mark is Mark.LOAD
             else messages.perhaps_limited_by_load(point, waits_for_others(by_target))

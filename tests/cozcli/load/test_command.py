@@ -15,7 +15,7 @@ import pytest
 from cozcli.cli import main, parse
 from cozcli.errors import CozError
 from cozcli.load import command as amp
-from cozcli.load import scalability
+from cozcli.load import one_run, scalability
 from cozcli.profile.profile import load_profile
 
 MS = 1_000_000
@@ -43,6 +43,10 @@ def test_options_of_run_are_passed_on_and_others_refused(capsys: pytest.CaptureF
     with pytest.raises(SystemExit):
         parse(["amp", "--arrival-speedup", "1ms"])
     assert "is not for a sweep" in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        parse(["amp", "--speedups", "25,50"])
+    assert "--speedups is for experiments on lines: add --lines" in capsys.readouterr().err
+    assert parse(["amp", "--lines", "--speedups", "25,50"]).run_options == ["--speedups", "25,50"]
 
 
 def test_no_program_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
@@ -145,7 +149,7 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
     shown = "sys.argv[1:], signal.pthread_sigmask(signal.SIG_BLOCK, []), os.environ.get('PYTHONPATH')"
     program.write_text(f"import os, signal, sys; print('coz:', {shown}, file=sys.stderr)")
     monkeypatch.setenv("PYTHONPATH", "of the program")
-    monkeypatch.setattr(amp, "_ROOT", tmp_path)
+    monkeypatch.setattr(one_run, "_ROOT", tmp_path)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, set())
     inherited = []
     start = subprocess.Popen
@@ -155,7 +159,7 @@ def test_ctrl_z_cannot_stop_a_run_before_we_can_stop(tmp_path: Path, monkeypatch
         return start(*arguments, **options)
 
     monkeypatch.setattr(subprocess, "Popen", started)
-    done = amp.run_once(["---", "a program"], "a profile")
+    done = one_run.run_once(["---", "a program"], "a profile")
     assert inherited == [{signal.SIGTSTP}]
     assert done.stderr == f"coz: {['run', '-o', 'a profile', '---', 'a program']} {before} of the program\n"
     assert signal.pthread_sigmask(signal.SIG_BLOCK, set()) == before
@@ -179,9 +183,9 @@ def test_an_interrupted_run_is_asked_to_end_before_it_is_killed(
         f"os.kill({os.getpid()}, signal.SIGUSR1)\n"
         "while True: time.sleep(1)\n"
     )
-    monkeypatch.setattr(amp, "_ROOT", tmp_path)
+    monkeypatch.setattr(one_run, "_ROOT", tmp_path)
     monkeypatch.setattr(
-        amp, "_ENDINGS", ((None, 0.1), (signal.SIGINT, 5 - 4 * is_deaf), (signal.SIGTERM, 1.0))
+        one_run, "_ENDINGS", ((None, 0.1), (signal.SIGINT, 5 - 4 * is_deaf), (signal.SIGTERM, 1.0))
     )
     started: list[subprocess.Popen[str]] = []
     start = subprocess.Popen
@@ -191,7 +195,7 @@ def test_an_interrupted_run_is_asked_to_end_before_it_is_killed(
     before = signal.signal(signal.SIGUSR1, signal.default_int_handler)
     try:
         with pytest.raises(KeyboardInterrupt):
-            amp.run_once(["---", "a program"], "a profile")
+            one_run.run_once(["---", "a program"], "a profile")
     finally:
         signal.signal(signal.SIGUSR1, before)
     asked = [signal.SIGINT, signal.SIGTERM] if is_deaf else [signal.SIGINT]
@@ -261,9 +265,45 @@ def test_runs_that_fail_again_and_again_end_the_sweep(
         return subprocess.CompletedProcess(command, 3 if len(runs.speedups) > 2 else 0, stderr=done.stderr)
 
     monkeypatch.setattr(amp, "run_once", run_once)
-    with pytest.raises(CozError, match="3 runs in succession failed") as error:
-        amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    monkeypatch.setattr(amp.Sweep, "_is_tight", lambda _: False)
+    with pytest.raises(CozError, match="3 runs at base load failed") as error:
+        amp.Sweep(str(tmp_path / "amp.coz"), (0,), 1e9, ([], ["prog"])).run()
     assert (error.value.status, len(runs.speedups)) == (3, 5)
+
+
+def test_a_load_that_the_program_does_not_stand_is_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    runs = Runs()
+
+    def run_once(command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
+        done = runs(command, profile)
+        return subprocess.CompletedProcess(
+            command, 139 if runs.speedups[-1] == 2 * MS else 0, stderr=done.stderr
+        )
+
+    monkeypatch.setattr(amp, "run_once", run_once)
+    monkeypatch.setattr(amp.Sweep, "_is_tight", lambda _: len(runs.speedups) > 20)
+    assert amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run() == 0
+    assert runs.speedups.count(2 * MS) == amp.MAX_FAILURES
+    told = capsys.readouterr().err
+    assert "a run at a load of 50 % ended with status 139" in told
+    assert "3 runs at a load of 50 % failed" in told
+
+
+def test_a_second_sweep_has_the_levels_of_the_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Base load is measured anew, and differs by chance."""
+    profile = tmp_path / "amp.coz"
+    first = Runs()
+    monkeypatch.setattr(amp, "run_once", first)
+    amp.Sweep(str(profile), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    half = profile.read_text()
+    monkeypatch.setattr(amp.Sweep, "_interval", lambda _: 4.03 * MS)
+    second = Runs()
+    monkeypatch.setattr(amp, "run_once", second)
+    amp.Sweep(str(profile), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    assert set(second.speedups) == set(first.speedups)
+    assert profile.read_text().startswith(half)
 
 
 def test_the_time_between_arrivals_is_that_of_this_sweep(
@@ -326,7 +366,7 @@ def test_a_process_that_outlives_a_run_does_not_hold_up_the_sweep(
         f"open({str(pid)!r}, 'w').write(str(left.pid)); "
         "print('50 %\\rcoz: error: x', file=sys.stderr); print('other', file=sys.stderr)"
     )
-    monkeypatch.setattr(amp, "_RUN", (sys.executable, "-c", run))
-    done = amp.run_once([], str(tmp_path / "p.coz"))
+    monkeypatch.setattr(one_run, "_RUN", (sys.executable, "-c", run))
+    done = one_run.run_once([], str(tmp_path / "p.coz"))
     assert (done.returncode, done.stderr) == (0, "coz: error: x\n")
     os.kill(int(pid.read_text()), signal.SIGTERM)

@@ -67,9 +67,19 @@ def test_threads_that_are_not_even_share_as_they_did() -> None:
     assert 0.2 < second < 0.3
 
 
+@pytest.mark.parametrize("threads", [36, 63])
+@pytest.mark.parametrize("outside", [0.0, 1e-4, 0.5])
+def test_many_threads_may_save_all_of_their_work(threads: int, outside: float) -> None:
+    busy = 2 / threads
+    network = ClosedNetwork(2, np.full(threads, busy), np.full(threads, 1 - busy - outside * (1 - busy)))
+    assert effects(network, [0.5] * threads)[0] == pytest.approx(0.5, abs=0.2)
+    assert effects(network, [1.0] * threads)[0] > 0.4
+
+
 def test_waits_of_threads_that_sleep_may_stay() -> None:
     network = ClosedNetwork(1, np.array([0.75, 0.25]), np.array([0.25, 0.25]))
-    first, second = 1 - network.periods_if_waits_stay(np.array([0.5, 0.5]))
+    saved = np.array([0.5, 0.5])
+    first, second = 1 - network.if_waits_stay(network.periods(saved), saved)
     assert first == pytest.approx(0.5, abs=0.1)  # it never sleeps
     assert second == pytest.approx(0.125)
 
