@@ -217,7 +217,8 @@ ThreadDelays::Prolongation ThreadDelays::prolong_wait(Nanoseconds timed_out, Nan
   const Nanoseconds paid = state_.clock.local() - state_.blocked_at.local;
   // What is deferred raises the delay as the wait ends, and others may have raised G by it already.
   const Nanoseconds deferred = state_.deferred.load(std::memory_order_relaxed);
-  const Nanoseconds due = state_.clock.pause_due(global_now() - deferred, kMinPause);
+  const Nanoseconds due =
+      has_ended() ? 0 : state_.clock.pause_due(global_now() - deferred, kMinPause);
   state_.blocked_at = {state_.clock.local(), state_.blocked_at.since + paid};
   state_.prolonged_at = environment_.now();
   return {due, state_.prolonged_at + due};
@@ -267,11 +268,17 @@ void ThreadDelays::end_wait(bool pays) noexcept {
   release_timer();
 }
 
+bool ThreadDelays::has_ended() const noexcept {
+  return environment_.has_ended != nullptr && environment_.has_ended();
+}
+
 // Before the thread pays: pauses did not hold up what it waited for.
 void ThreadDelays::end_outside_wait(WakeSource wake_source) noexcept {
   const auto request = std::exchange(state_.outside, {});
   if (request.place == 0) return;
-  if (wake_source != WakeSource::kExternal) return environment_.outside->give_up(request);
+  if (wake_source != WakeSource::kExternal || has_ended()) {
+    return environment_.outside->give_up(request);
+  }
   const Nanoseconds now = environment_.now();
   const Nanoseconds end = environment_.outside->finish(request, now);
   if (end > now + kMinPause) state_.clock.paused(0, environment_.sleep_until(end) - end);
@@ -345,7 +352,7 @@ void ThreadDelays::pay_until_settled(Nanoseconds expected) noexcept {
     Nanoseconds due = state_.clock.pause_due(global - expected, kMinPause);
     // G is at least what any thread has served, even if no thread has been charged it yet.
     environment_.global.raise_to(due == 0 ? state_.clock.local() : global);
-    if (due == 0) return;
+    if (due == 0 || has_ended()) return;
     if (const auto waits = lock_waits(); waits != WaitCharges::LockWaits::kNone) {
       if (waits == WaitCharges::LockWaits::kForThis) return;
       if (paid == 0) most = due + kMaxPeriodsBesideLocks * environment_.period;

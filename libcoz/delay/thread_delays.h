@@ -56,7 +56,8 @@ struct DelayEnvironment {
   void (*run_timer)(bool runs) noexcept = nullptr;
   // Is the calling thread in a signal handler? nullptr: whoever may be, is.
   bool (*is_in_signal_handler)() noexcept = nullptr;
-  bool pauses_busily = false;  // `sleep_until` takes processor time
+  bool pauses_busily = false;              // `sleep_until` takes processor time
+  bool (*has_ended)() noexcept = nullptr;  // the profiling: nobody owes anything any more
 };
 
 // What ended a wait.
@@ -385,6 +386,7 @@ class ThreadDelays {
   void follow(const Selection& selection) noexcept;
   bool is_smoothed(const Selection& selection) const noexcept;
   void pay_until_settled(Nanoseconds expected = 0) noexcept;
+  bool has_ended() const noexcept;
   WaitCharges::LockWaits lock_waits() const noexcept;
   void pause(Nanoseconds due) noexcept;
 

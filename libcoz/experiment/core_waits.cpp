@@ -68,8 +68,7 @@ CoreWaits read_core_waits(SharedState& shared) {
     if (!time) return;
     const DelayState& state = thread.delay;
     waits.threads.push_back({tid, *time, state.thread_wait.load(std::memory_order_relaxed),
-                             state.target_samples.load(std::memory_order_relaxed),
-                             thread.number});
+                             state.target_samples.load(std::memory_order_relaxed), thread.number});
   });
   waits.processor_time = processor_time_of_all(shared);
   return waits;

@@ -167,6 +167,11 @@ struct OutsideWait {
 
   Nanoseconds ends() const noexcept { return timeout == kNever ? deadline : now() + timeout; }
 
+  // Whether the call may read, or be told what can be read.
+  bool may_read() const noexcept {
+    return wait_class != WaitClass::kSleep && wait_class != WaitClass::kChild;
+  }
+
   // Whether a call with that result got what it waited for, which may have served others first. A
   // sleep until a time may stand for something that is done then, a sleep for a time does not.
   bool was_served(long result) const noexcept {
@@ -210,7 +215,8 @@ COZ_WRAPPER_PART auto wait_outside_by(Rule rule, OutsideWait outside, Call call,
   const KernelCall kernel_call;
   const auto released_by = [&](long result) {
     if (!outside.was_served(result)) delays->leave_outside_queue();
-    const std::uintptr_t signal = signal_that_ended(*delays, is_interrupted(result));
+    const std::uintptr_t signal =
+        signal_that_ended(*delays, is_interrupted(result), outside.may_read());
     if (signal != kNoObject || result <= 0) return signal;
     return released(static_cast<const ThreadDelays&>(*delays), result);
   };

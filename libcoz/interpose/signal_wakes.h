@@ -9,10 +9,11 @@
 namespace coz {
 
 // The object that the sender released, or kNoObject. A wait that was interrupted (EINTR) ended by a
-// handler; another one may have ended by a signal that the thread blocks, and reads from a
-// signalfd. Call it in the thread that waited, before its wait is accounted for. Keeps errno.
-[[nodiscard]] std::uintptr_t signal_that_ended(const ThreadDelays& delays,
-                                               bool interrupted) noexcept;
+// handler; another one, if it may read (`may_read`), by a signal that the thread blocks, and reads
+// from a signalfd. Call it in the thread that waited, before its wait is accounted for. Keeps
+// errno.
+[[nodiscard]] std::uintptr_t signal_that_ended(const ThreadDelays& delays, bool interrupted,
+                                               bool may_read) noexcept;
 
 }  // namespace coz
 

@@ -64,9 +64,12 @@ COZ_WRAPPER_PART int take_signal(const sigset_t* set, siginfo_t* info, const tim
   constexpr timespec kAtOnce = {0, 0};
   siginfo_t unwanted;
   siginfo_t* out = info != nullptr ? info : &unwanted;
-  const int saved = errno;
-  if (const int came = wait_for_one(&own, out, &kAtOnce); came > 0) return came;
-  errno = saved;
+  // The kernel refuses such a time-out before it takes a signal.
+  if (timeout == nullptr || (timeout->tv_sec >= 0 && coz::is_valid(timeout))) {
+    const int saved = errno;
+    if (const int came = wait_for_one(&own, out, &kAtOnce); came > 0) return came;
+    errno = saved;
+  }
   const auto wait = [&] {
     return coz::past_samples_within(
         timeout, [&](const timespec* given) { return wait_for_one(&own, out, given); },
@@ -97,8 +100,10 @@ int to_send(pid_t process, int signal) noexcept {
 
 }  // namespace
 
-std::uintptr_t coz::signal_that_ended(const ThreadDelays& delays, bool interrupted) noexcept {
+std::uintptr_t coz::signal_that_ended(const ThreadDelays& delays, bool interrupted,
+                                      bool may_read) noexcept {
   if (interrupted) return sent_meanwhile(delays, [](int) { return true; });
+  if (!may_read) return kNoObject;
   std::optional<sigset_t> blocked;
   return sent_meanwhile(delays, [&](int signal) {
     if (!blocked) {

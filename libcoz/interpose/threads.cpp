@@ -121,8 +121,9 @@ COZ_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const times
 
 COZ_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
                                     const timespec* time) {
-  return coz::join_thread(
-      thread, result, [=] { return COZ_REAL(pthread_clockjoin_np)(thread, result, clock, time); });
+  const auto join = [=] { return COZ_REAL(pthread_clockjoin_np)(thread, result, clock, time); };
+  // An attempt would join where the call refuses.
+  return coz::is_valid(clock) ? coz::join_thread(thread, result, join) : join();
 }
 
 COZ_EXPORT int thrd_join(thrd_t thread, int* result) {

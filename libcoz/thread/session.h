@@ -50,7 +50,8 @@ class Session {
                options.holds_up_outside ? &state.outside : nullptr,
                run_timer,
                is_in_signal_handler,
-               options.pauses_busily} {}
+               options.pauses_busily,
+               has_ended} {}
 
   SharedState& shared;
   ChargeMixes mixes;
@@ -59,6 +60,9 @@ class Session {
 
   // nullptr: nothing is profiled, or no longer.
   static Session* active() noexcept { return active_.value.load(std::memory_order_acquire); }
+
+  // Waits that began before go on until then.
+  static bool has_ended() noexcept { return active() == nullptr; }
 
   // The calling thread's state; nullptr when it is not profiled.
   static ThreadState* current_thread() noexcept { return active() == nullptr ? nullptr : thread_; }

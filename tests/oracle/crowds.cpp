@@ -9,8 +9,8 @@
 namespace oracle {
 namespace {
 
-constexpr const char* kNames[] = {"pipeline", "pool", "lock", "barrier", "fork-join", "waiting",
-                                  "alone"};
+constexpr const char* kNames[] = {"pipeline",  "pool",    "lock", "barrier",
+                                  "fork-join", "waiting", "alone"};
 constexpr std::size_t kMostCosts = 4;
 
 // What the lines of a shape cost, and how large its queues are.
@@ -184,10 +184,9 @@ std::vector<Crowd> crowds(std::uint64_t draw) {
 
 Workload workload(const Crowd& crowd) {
   const auto shape = static_cast<std::size_t>(crowd.shape);
-  const int lines =
-      crowd.shape == Shape::kPipeline || crowd.shape == Shape::kAlone
-          ? std::min(kLines[shape], crowd.threads)
-          : kLines[shape];
+  const int lines = crowd.shape == Shape::kPipeline || crowd.shape == Shape::kAlone
+                        ? std::min(kLines[shape], crowd.threads)
+                        : kLines[shape];
   std::vector<std::string> names;
   for (int line = 1; line <= lines; ++line) names.push_back("line " + std::to_string(line));
   return {title(crowd), std::move(names),

@@ -79,6 +79,22 @@ void mutexes() {
   sem_init(&has_one, 0, 1);
   say("and for a semaphore", sem_timedwait(&has_one, &nonsense) == -1 && errno == EINVAL);
   say("which keeps its unit", sem_trywait(&has_one) == 0);
+
+  pthread_t ended;
+  pthread_create(&ended, nullptr, [](void* given) { return given; }, nullptr);
+  usleep(20'000);
+  say("no thread is joined by an unfit clock",
+      pthread_clockjoin_np(ended, nullptr, CLOCK_PROCESS_CPUTIME_ID, &past) == EINVAL);
+  say("which can be joined afterwards", pthread_join(ended, nullptr) == 0);
+  sigset_t pending, before;
+  sigemptyset(&pending);
+  sigaddset(&pending, SIGUSR2);
+  pthread_sigmask(SIG_BLOCK, &pending, &before);
+  raise(SIGUSR2);
+  say("no signal is taken with a nonsensical time",
+      sigtimedwait(&pending, nullptr, &nonsense) == -1 && errno == EINVAL);
+  say("which can be taken afterwards", sigtimedwait(&pending, nullptr, &past) == SIGUSR2);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void spin_locks() {

@@ -121,7 +121,7 @@ def test_blocking_calls_keep_their_promises(coz, build, sampling):
     run = coz.run([build("blocking_calls.cpp")], "--sampling", sampling)
     assert run.status == 0, run.err
     assert [line for line in run.out.splitlines() if not line.endswith(": yes")] == []
-    assert len(run.out.splitlines()) == 47
+    assert len(run.out.splitlines()) == 51
 
 
 @pytest.mark.parametrize("sampling", MODES)

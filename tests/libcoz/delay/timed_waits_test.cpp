@@ -52,6 +52,25 @@ TEST_CASE("after a wait that timed out, only the wait for the mutex earns credit
   CHECK(longer.until == clock_now + longer.by);
 }
 
+TEST_CASE("once profiling has ended, no wait that goes on pays, and none is prolonged") {
+  World world;
+  static bool is_over;
+  is_over = false;
+  world.environment.has_ended = []() noexcept { return is_over; };
+  Thread waits(world, 1);
+  waits.delays.before_blocking(coz::WaitsFor::kOutside);
+  world.global.raise_to(50 * kDelay);
+  is_over = true;
+  SECTION("to its end") { waits.delays.after_blocking(WakeSource::kExternal, coz::kNoObject); }
+  SECTION("to its time-out") {
+    CHECK(waits.delays.prolong_wait(clock_now, 0, coz::kNoObject).by == 0);
+    waits.delays.after_blocking(WakeSource::kExternal, coz::kNoObject);
+  }
+  CHECK(sleeps == 0);
+  waits.delays.settle();
+  CHECK(sleeps == 0);
+}
+
 TEST_CASE("a wait that times out is prolonged to pay in it, not with the mutex held") {
   World world;
   Thread waits(world, 1);
