@@ -48,7 +48,8 @@ class LoadPoint:
 class Scalability:
     """One progress point over all levels, by load. `saturation`: where it flattens; None: it does not.
 
-    limit: the load from which on levels are limited; None where none is.
+    is_clear: False where it may as well be otherwise. limit: the load from which on levels are limited; None
+    where none is.
     """
 
     point: str
@@ -57,6 +58,7 @@ class Scalability:
     saturation: float | None = None
     saturation_low: float = 0.0
     saturation_high: float = 0.0
+    is_clear: bool = True
     limit: float | None = None
 
     @property

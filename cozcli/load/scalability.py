@@ -33,6 +33,7 @@ from cozcli.analysis.load_result import LoadPoint, LoadQuantile, Scalability
 from cozcli.analysis.result import COMPLETED, LATENCY, THROUGHPUT
 from cozcli.analysis.statistics.arrays import Floats, Ints
 from cozcli.load.arrivals import is_limited, waiting_share
+from cozcli.load.knee import find_knee
 from cozcli.load.pauses import with_equal_pauses
 from cozcli.load.quantiles import load_quantiles
 from cozcli.load.units import sums_of_units
@@ -56,10 +57,6 @@ MIN_TO_COMPARE, MAX_EXTRA_WAIT = 5, 0.1
 MIN_EXCESS, MIN_DIFFERENCE = 1.3, 0.03
 #: At a load of 1 requests would come infinitely often.
 MAX_LOAD = 0.99
-#: A curve that rises by less does not scale at all.
-MIN_GAIN = 0.02
-#: A curve flattens before its last level only if the last level is so far below the straight line.
-MIN_BEND = 0.02
 
 
 @dataclass(frozen=True)
@@ -283,7 +280,7 @@ def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[i
         np.array([point.speedup for point in points[:usable]]),
         np.array(replicates[:usable]),
     )
-    return Scalability(name, kind, tuple(points), *(knee or (None, 0.0, 0.0)))
+    return Scalability(name, kind, tuple(points), knee.at, knee.low, knee.high, is_clear=knee.is_clear)
 
 
 def _measure(name: str, kind: str, level: int, windows: Sequence[_Window]) -> _Level | None:
@@ -347,35 +344,3 @@ def _arrival_rate(windows: Sequence[_Window]) -> float:
     count = sum(window.record.arrivals.count for window in windows if window.record.arrivals)
     elapsed = sum(window.record.effective_duration for window in windows)
     return count / elapsed * 1e9 if elapsed else 0.0
-
-
-def find_knee(loads: Floats, speedups: Floats, replicates: Floats) -> tuple[float, float, float] | None:
-    """Where a curve through the origin stops rising: the best a·min(load, knee), with a 95 % interval.
-
-    Args:
-        loads: (L,), ascending, base first. speedups: (L,). replicates: (L, REPLICATES) of the speedups.
-
-    Returns:
-        The knee (0: it never rises), or None if the curve still rises at the highest load.
-    """
-    # Low loads gain little at best.
-    if speedups.max() < min(MIN_GAIN, loads[-1] / 2):
-        return 0.0, 0.0, float(loads[1])
-    variance = np.maximum(replicates.var(axis=1), 1e-5)
-    grid = np.linspace(loads[1] / 2, loads[-1], 200)
-    shapes = np.minimum(loads[None, :], grid[:, None])
-    weighted = shapes / variance
-    norm = (weighted * shapes).sum(axis=1)
-
-    def knees(curves: Floats) -> Floats:
-        # The best fit is the one that explains most of the sum of squares.
-        explained = (weighted @ curves) ** 2 / norm[:, None]
-        return np.asarray(grid[explained.argmax(axis=0)], dtype=np.float64)
-
-    knee = float(knees(speedups[:, None])[0])
-    below = loads <= knee + 1e-9
-    slope = float((weighted @ speedups / norm)[np.abs(grid - knee).argmin()])
-    if below.all() or slope * (loads[-1] - knee) < MIN_BEND:
-        return None
-    low, high = percentile_interval(knees(replicates))
-    return knee, float(low), float(high)

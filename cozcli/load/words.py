@@ -34,6 +34,9 @@ def _saturation(result: Scalability) -> str:
         return "Above the load that can be served, latency grows for as long as it is measured."
     if len(result.points) < 3:
         return "Where it flattens would take more levels to tell: coz amp measures them."
+    if not result.is_clear:
+        unclear = f"Whether it flattens up to a load of {highest:.0%} is not clear: intervals are too wide."
+        return f"{unclear} More runs tell (--budget)."
     if result.saturation is None:
         return f"It does not flatten up to a load of {highest:.0%}: the program can take more."
     if result.saturation == 0:
