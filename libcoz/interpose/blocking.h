@@ -167,6 +167,13 @@ struct OutsideWait {
 
   Nanoseconds ends() const noexcept { return timeout == kNever ? deadline : now() + timeout; }
 
+  // Its `released` also tells who has ended a call that got nothing.
+  constexpr OutsideWait and_ends() const noexcept {
+    OutsideWait other = *this;
+    other.tells_ends = true;
+    return other;
+  }
+
   // Whether the call may read, or be told what can be read.
   bool may_read() const noexcept {
     return wait_class != WaitClass::kSleep && wait_class != WaitClass::kChild;
@@ -189,6 +196,7 @@ struct OutsideWait {
   WaitClass wait_class;
   Nanoseconds timeout;
   Nanoseconds deadline;
+  bool tells_ends = false;
 };
 
 // Lives as long as a wait that is a target (--waits).
@@ -217,7 +225,7 @@ COZ_WRAPPER_PART auto wait_outside_by(Rule rule, OutsideWait outside, Call call,
     if (!outside.was_served(result)) delays->leave_outside_queue();
     const std::uintptr_t signal =
         signal_that_ended(*delays, is_interrupted(result), outside.may_read());
-    if (signal != kNoObject || result <= 0) return signal;
+    if (signal != kNoObject || (result <= 0 && !outside.tells_ends)) return signal;
     return released(static_cast<const ThreadDelays&>(*delays), result);
   };
   if (!delays->follows_waits()) return rule(*delays, call, released_by);

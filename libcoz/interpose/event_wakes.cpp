@@ -2,6 +2,7 @@
 
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "interpose/export.h"
@@ -65,6 +66,10 @@ std::uintptr_t end_released_at(const ThreadDelays& delays, int file) noexcept {
   return is_stream ? released_meanwhile(delays, Session::object_of_any_end()) : kNoObject;
 }
 
+std::uintptr_t ended_at(const ThreadDelays& delays, int file) noexcept {
+  return released_meanwhile(delays, key_of_file(file));
+}
+
 void before_waking_at(ThreadDelays& delays, int file) noexcept {
   const EventFiles* files = files_with(file);
   if (files == nullptr) return;
@@ -97,6 +102,22 @@ COZ_EXPORT int pipe2(int ends[2], int flags) noexcept {
   const int result = COZ_REAL(pipe2)(ends, flags);
   if (result == 0) coz::add_pair(ends);
   return result;
+}
+
+// Ends the waits of other threads at this socket, and those at the other end.
+COZ_EXPORT int shutdown(int socket, int how) noexcept {
+  if (auto delays = coz::Session::current_delays()) {
+    delays->before_waking(coz::key_of_file(socket), coz::ReleaseTime::kNoted);
+    coz::before_waking_at(*delays, socket);
+  }
+  return COZ_REAL(shutdown)(socket, how);
+}
+
+// Whoever waits for input at the other end is told that there will be none. Not in a child made by
+// vfork(), whose descriptors are its own.
+COZ_EXPORT int close(int file) {
+  if (coz::may_be_event_file(file) && coz::Session::is_in_own_process()) coz::before_writing(file);
+  return COZ_REAL(close)(file);
 }
 
 COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event) noexcept {

@@ -24,7 +24,9 @@ inline bool may_be_event_file(int file) noexcept {
 
 // What a thread has released by a write that ended this thread's wait at the file; or kNoObject.
 std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept;
-// The same of another process, which has read, so that there is room.
+// The same, where the wait ended without input: by shutdown(), or by close() of the other end.
+std::uintptr_t ended_at(const ThreadDelays& delays, int file) noexcept;
+// The same as the first of another process, which has read, so that there is room.
 std::uintptr_t room_released_at(const ThreadDelays& delays, int file) noexcept;
 // The same of one that has ended, so that nobody can write any more.
 std::uintptr_t end_released_at(const ThreadDelays& delays, int file) noexcept;

@@ -42,6 +42,7 @@ constexpr MaskOfCall kNoMask(nullptr);
 std::uintptr_t released_at(const ThreadDelays& delays, const pollfd& file) noexcept {
   std::uintptr_t object = coz::kNoObject;
   if ((file.revents & POLLIN) != 0) object = coz::released_at(delays, file.fd);
+  if (object == coz::kNoObject && file.revents != 0) object = coz::ended_at(delays, file.fd);
   if (object == coz::kNoObject && (file.revents & POLLHUP) != 0) {
     object = coz::end_released_at(delays, file.fd);
   }
@@ -158,19 +159,21 @@ COZ_WRAPPER_PART auto receive(int socket, Call call, Released released) {
         },
         [](long result) { return is_interrupted(result); });
   };
+  constexpr auto kWait = OutsideWait(WaitClass::kNetwork).and_ends();
   return coz::read_or(socket, repeated,
-                      [=] { return coz::wait_outside(WaitClass::kNetwork, repeated, released); });
+                      [=] { return coz::wait_outside(kWait, repeated, released); });
 }
 template <typename Call>
 COZ_WRAPPER_PART auto receive(int socket, Call call) {
-  return receive(socket, call, [=](const ThreadDelays& delays, long) {
-    return coz::released_at(delays, socket);
+  return receive(socket, call, [=](const ThreadDelays& delays, long received) {
+    return received > 0 ? coz::released_at(delays, socket) : coz::ended_at(delays, socket);
   });
 }
 
 template <typename Call>
 COZ_WRAPPER_PART int accept_connection(int socket, Call call) {
   const int connection = receive(socket, call, [=](const ThreadDelays& delays, long accepted) {
+    if (accepted < 0) return coz::ended_at(delays, socket);
     return coz::released_by_connecting(delays, socket, static_cast<int>(accepted));
   });
   coz::add_accepted(socket, connection);
@@ -180,8 +183,9 @@ COZ_WRAPPER_PART int accept_connection(int socket, Call call) {
 template <typename Call>
 COZ_WRAPPER_PART ssize_t read_file(int file, Call call) {
   return coz::read_or(file, call, [=] {
-    return coz::wait_outside(WaitClass::kIo, call, [=](const ThreadDelays& delays, long) {
-      return coz::released_at(delays, file);
+    constexpr auto kWait = OutsideWait(WaitClass::kIo).and_ends();
+    return coz::wait_outside(kWait, call, [=](const ThreadDelays& delays, long size) {
+      return size > 0 ? coz::released_at(delays, file) : coz::ended_at(delays, file);
     });
   });
 }

@@ -63,7 +63,7 @@ ssize_t __recvfrom_chk(int, void*, size_t, size_t, int, sockaddr*, socklen_t*);
   X(read) X(readv) X(recv) X(recvfrom) X(recvmsg) X(recvmmsg) X(accept) X(accept4) \
   X(listen) X(connect) \
   X(write) X(writev) X(pwrite) X(pwrite64) X(pread) X(pread64) \
-  X(send) X(sendto) X(sendmsg) X(sendmmsg) X(socketpair) X(fsync) X(fdatasync) \
+  X(send) X(sendto) X(sendmsg) X(sendmmsg) X(shutdown) X(close) X(socketpair) X(fsync) X(fdatasync) \
   X(wait) X(waitpid) X(wait3) X(wait4) X(waitid) \
   X(pthread_kill) X(raise) X(kill) X(killpg) X(tgkill) X(sigqueue) X(pthread_sigqueue) \
   X(sigwait) X(sigwaitinfo) X(sigtimedwait) X(sigsuspend) X(sigpending) \

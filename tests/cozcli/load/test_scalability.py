@@ -18,7 +18,6 @@ from cozcli.analysis.rank.result_filter import ResultFilter
 from cozcli.analysis.result import COMPLETED, LineResult, Mark
 from cozcli.errors import CozError
 from cozcli.load.figure import draw_load
-from cozcli.load.knee import find_knee
 from cozcli.load.pauses import levels_of_both_pauses
 from cozcli.load.scalability import excess_of_load, measure_scalability
 from cozcli.load.shifts import find_shifts, selected_shifts
@@ -211,36 +210,6 @@ def test_a_program_that_is_saturated_gains_nothing() -> None:
 def test_low_loads_gain_little_and_yet_scale() -> None:
     (result,) = measure_scalability(runs_of(sweep([0, MS // 100, MS // 50], capacity=1e9)))
     assert result.saturation is None
-
-
-def test_a_curve_that_bends_and_is_noisy() -> None:
-    loads = np.linspace(0, 0.9, 10)
-    truth = np.minimum(loads, 0.5)
-    noise = 0.005 * np.random.default_rng(2).standard_normal((10, 500))
-    knee = find_knee(loads, truth, truth[:, None] + noise)
-    assert knee.at == pytest.approx(0.5, abs=0.02)
-    assert knee.low <= 0.5 <= knee.high + 0.02
-    assert knee.is_clear
-
-
-@pytest.mark.parametrize(
-    ("loads", "gains"),
-    [
-        ([0, 0.05, 0.1], [0, -0.03, 0.015]),  # perhaps saturated at base load
-        ([0, 0.1, 0.2, 0.3], [0, 0.1, 0.14, 0.15]),  # perhaps flat from 14 % on
-    ],
-)
-def test_wide_intervals_do_not_tell_whether_it_flattens(loads: list[float], gains: list[float]) -> None:
-    curve = np.array(gains)
-    noise = 0.08 * np.random.default_rng(3).standard_normal((len(loads), 500))
-    noise[0] = 0
-    knee = find_knee(np.array(loads), curve, curve[:, None] + noise)
-    assert (knee.at, knee.is_clear) == (None, False)
-
-
-def test_where_nobody_waits_between_requests_there_is_no_knee() -> None:
-    zero = np.zeros(3)
-    assert not find_knee(zero, zero, np.zeros((3, 10))).is_clear
 
 
 def test_a_level_that_was_not_reached_makes_no_curve() -> None:
