@@ -48,13 +48,11 @@ int main() {
 
   int pair[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, pair) != 0) return 1;
-  measure(
-      "recv", [&] { recv(pair[0], &byte, 1, 0); }, [&] { close(pair[1]); });
+  measure("recv", [&] { recv(pair[0], &byte, 1, 0); }, [&] { close(pair[1]); });
 
   int ends[2];
   if (pipe(ends) != 0) return 1;
-  measure(
-      "read", [&] { (void)!read(ends[0], &byte, 1); }, [&] { close(ends[1]); });
+  measure("read", [&] { (void)!read(ends[0], &byte, 1); }, [&] { close(ends[1]); });
 
   int polled[2];
   if (pipe(polled) != 0) return 1;
