@@ -113,8 +113,9 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str, theme: Theme) 
     _frame(axes, f"{name}{kinds.get(result.kind, '')}", "Load: time between requests taken away", theme)
     axes.set_ylabel("Latency reduction" if result.kind == LATENCY else "Program speedup")
     axes.set_xlim(0, min(1.0, max(loads) * 1.08))
-    low = min(0.0, *(point.speedup_low for point in result.points))
-    high = max(0.05, *(point.speedup_high for point in result.points))
+    # One window tells nothing of its interval, which is then endless.
+    low = min(0.0, *(min(point.speedup, max(point.speedup_low, -1.0)) for point in result.points))
+    high = max(0.05, *(max(point.speedup, min(point.speedup_high, 1.0)) for point in result.points))
     axes.set_ylim(low - 0.04 * (high - low), high + 0.1 * (high - low))
 
 

@@ -13,7 +13,7 @@ from cozcli.analysis.result import COMPLETED, LATENCY, Analysis
 from cozcli.load.words import describe_saturation, percentage
 from cozcli.messages import duration, printable, significant
 from cozcli.reports.base import percent, short_point
-from cozcli.reports.intervals import interval
+from cozcli.reports.intervals import end_of, interval
 from cozcli.reports.tails import name_of
 
 EXPLAINED = (
@@ -87,7 +87,7 @@ def _row(kind: str, point: LoadPoint) -> list[str]:
     value += f" {_relative_interval(kind, point)}"
     speedup = "-"
     if not math.isnan(point.speedup):
-        interval = f" [{percent(point.speedup_low)}, {percent(point.speedup_high)}]"
+        interval = f" [{end_of(point.speedup_low, 1)}, {end_of(point.speedup_high, 1)}]"
         speedup = percent(point.speedup) + ("" if point.arrival_speedup == 0 else interval)
     earlier = duration(point.arrival_speedup) if point.arrival_speedup else "-"
     rate = significant(point.arrival_rate, 4)

@@ -33,7 +33,7 @@ def interval(effect: float, low: float, high: float) -> str:
     if is_even(effect, low, high):
         return f"±{100 * half:.1f}" if half < 1 else f"±{100 * half:,.0f}"
     decimals = 1 if half < NARROW or min(abs(low), abs(high)) < NEAR_NONE else 0
-    return f"[{_end(low, decimals)}, {_end(high, decimals)}]"
+    return f"[{end_of(low, decimals)}, {end_of(high, decimals)}]"
 
 
 def with_interval(effect: float, low: float, high: float) -> str:
@@ -56,7 +56,8 @@ def size_in_words(effect: float, low: float, high: float) -> str:
     return f"{100 * effect:,.{decimals}f} % ({' to '.join(ends)})"
 
 
-def _end(fraction: float, decimals: int) -> str:
+def end_of(fraction: float, decimals: int) -> str:
+    """One end of an interval, in per cent: `+12.3`, `<-1000`."""
     if abs(100 * fraction) < UNKNOWN:
         return signed(100 * fraction, decimals)
     return f">{UNKNOWN}" if fraction > 0 else f"<-{UNKNOWN}"

@@ -363,6 +363,16 @@ def test_the_picture_has_a_panel_for_each_point_and_each_line_at_two_loads() -> 
     assert [text.get_text() for text in legend.get_texts()] == ["load 0%", "load 25%"]
 
 
+def test_one_window_tells_nothing_of_its_interval() -> None:
+    rng = np.random.default_rng(1)
+    records = [record for level in (0, MS, 2 * MS) for record in run_of(level, [window(level, 750, rng)])]
+    analysis = analyse(Profile(runs=runs_of(records)))
+    text = TextReport(None).render(analysis)
+    assert "[<-1000, +100.0]" in text
+    assert "is not clear" in text
+    assert draw_load(analysis).axes[0].get_ylim()[0] > -2
+
+
 def test_shifts_are_more_than_chance_of_so_many_lines() -> None:
     """Of forty lines that do not change with load, two would be called certain by their own intervals."""
 
