@@ -1,5 +1,6 @@
 #include "interpose/event_wakes.h"
 
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -121,10 +122,14 @@ COZ_EXPORT int close(int file) {
 }
 
 COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event) noexcept {
-  // Event loops (Asio's) also wake a thread by watching anew what has input.
-  if (operation == EPOLL_CTL_MOD && coz::may_be_event_file(file)) {
+  // Event loops (Asio's) wake a thread by watching anew what has input, acceptors by watching a
+  // connection whose first request is there already.
+  if (operation != EPOLL_CTL_DEL && event != nullptr) {
+    constexpr std::uint32_t kEvents = POLLIN | POLLPRI | POLLOUT | POLLRDHUP;
     auto delays = coz::Session::current_delays();
-    if (delays) delays->before_waking(coz::key_of_file(epoll), coz::ReleaseTime::kNoted);
+    if (delays && coz::is_ready(file, static_cast<short>(event->events & kEvents))) {
+      delays->before_waking(coz::key_of_file(epoll), coz::ReleaseTime::kNoted);
+    }
   }
   const int result = COZ_REAL(epoll_ctl)(epoll, operation, file, event);
   coz::Session* session = coz::Session::active();

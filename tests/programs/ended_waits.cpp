@@ -1,8 +1,10 @@
-// Threads wait for input until another thread ends their waits by shutdown() or close(), while a
-// third one runs the line that is sped up. Prints for each how long that took, in seconds.
+// Threads wait for input until another thread ends their waits by shutdown(), close(), or watching
+// a file that is ready, while a third one runs the line that is sped up. Prints for each how long
+// that took, in seconds.
 #include <coz.h>
 #include <netinet/in.h>
 #include <poll.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -63,6 +65,20 @@ int main() {
         poll(&file, 1, -1);
       },
       [&] { close(polled[1]); });
+
+  int ready[2];
+  const int epoll = epoll_create1(0);
+  if (pipe(ready) != 0 || write(ready[1], &byte, 1) != 1) return 1;
+  measure(
+      "epoll_wait",
+      [&] {
+        epoll_event event;
+        epoll_wait(epoll, &event, 1, -1);
+      },
+      [&] {
+        epoll_event input = {EPOLLIN, {}};
+        epoll_ctl(epoll, EPOLL_CTL_ADD, ready[0], &input);
+      });
 
   is_over = true;
   computes.join();
