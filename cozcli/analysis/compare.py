@@ -266,7 +266,8 @@ def lowest_common_loads(
 
 
 def common_loads(before: Analysis, after: Analysis) -> dict[int, int]:
-    """Arrival speedups of the first profile, by those of the second that amount to the same load.
+    """By arrival speedup of the second profile, that of the first which amounts to the same load; if there is
+    none, a number below 0.
 
     The interval between requests, and so what a load is in nanoseconds, is measured in each.
     """
@@ -282,7 +283,8 @@ def common_loads(before: Analysis, after: Analysis) -> dict[int, int]:
     for difference, a, b in pairs:
         if difference <= MAX_LOAD_RATIO and b not in found and a not in found.values():
             found[b] = a
-    return found
+    # Equal nanoseconds are no equal load, unless a load is not known.
+    return {b: found.get(b, -b) for b in second}
 
 
 def _exact(

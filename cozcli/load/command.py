@@ -164,9 +164,10 @@ class Sweep:
         self._runs = 0
         self._failures: Counter[int] = Counter()  # by level, one after another
         self._failed: set[int] = set()  # levels at which a run failed
+        self._has_succeeded = False
         self._beginning = _size(profile)
         self._said: set[str] = set()
-        self._planned: set[int] = set()  # arrival speedups of the levels
+        self._planned: dict[int, int] = {}  # arrival speedups by level
         self._earlier: frozenset[int] | None = None  # those of earlier sweeps, once they are known
 
     def run(self) -> int:
@@ -197,7 +198,7 @@ class Sweep:
         first = [level for level in self._levels if level > 0]
         if first and self._has_time():
             interval /= self._try_low(interval, first)
-        self._planned = {self._arrival_speedup(interval, level) for level in self._levels}
+        self._planned = {level: self._arrival_speedup(interval, level) for level in self._levels}
         rounds = 0
         while self._has_time():
             order = first if rounds == 0 else list(self._levels)
@@ -205,7 +206,8 @@ class Sweep:
             for level in order:
                 if not self._has_time():
                     return
-                self._measure(level, self._arrival_speedup(interval, level))
+                if level in self._levels:
+                    self._measure(level, self._planned[level])
             rounds += 1
             if rounds >= MIN_ROUNDS and self._is_tight():
                 return
@@ -263,17 +265,21 @@ class Sweep:
     def _count_failure(self, level: int, status: int) -> None:
         """A load at which runs fail again and again is left out; without base load the sweep ends."""
         if status == 0:
-            self._failures[level] = 0
+            self._failures[level], self._has_succeeded = 0, True
             return
         if level not in self._failed:
             self._failed.add(level)
             shared.print_warnings([messages.run_of_sweep_failed(level, status)])
         self._failures[level] += 1
+        if not self._has_succeeded and self._failures.total() == MAX_FAILURES:
+            raise CozError(messages.sweep_keeps_failing("runs", MAX_FAILURES, status, self._profile), status)
         if self._failures[level] < MAX_FAILURES:
             return
         if level == 0:
-            raise CozError(messages.sweep_keeps_failing(MAX_FAILURES, status, self._profile), status)
+            what = "runs at base load"
+            raise CozError(messages.sweep_keeps_failing(what, MAX_FAILURES, status, self._profile), status)
         self._levels = tuple(each for each in self._levels if each != level)
+        self._planned.pop(level, None)
         shared.print_warnings([messages.level_keeps_failing(level, MAX_FAILURES, status)])
 
     def _pass_on(self, errors: str) -> None:
@@ -317,7 +323,7 @@ class Sweep:
             for result in results
             if result.kind != LATENCY
             for point in result.points
-            if point.arrival_speedup in self._planned
+            if point.arrival_speedup in self._planned.values()
         ]
         return bool(widths) and all(width <= TIGHT for width in widths)
 

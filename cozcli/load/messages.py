@@ -144,10 +144,10 @@ def level_keeps_failing(level: int, runs: int, status: int) -> Problem:
     )
 
 
-def sweep_keeps_failing(runs: int, status: int, profile: str) -> Problem:
+def sweep_keeps_failing(what: str, runs: int, status: int, profile: str) -> Problem:
     """Run after run of `coz amp` ended with another status than 0."""
     return Problem(
-        f"{runs} runs at base load failed, one after another, with status {status}; no other was begun.",
+        f"{runs} {what} failed, one after another, the last one with status {status}; no other was begun.",
         "run the program by itself to see what is wrong. What was measured is kept: coz report "
         f"{printable(profile)}",
     )

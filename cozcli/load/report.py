@@ -121,6 +121,7 @@ def _scalability(result: Scalability) -> dict[str, Any]:
         "saturation": None if saturation is None else rounded(saturation),
         "saturation_low": None if saturation is None else rounded(result.saturation_low),
         "saturation_high": None if saturation is None else rounded(result.saturation_high),
+        "is_clear": result.is_clear,
         "limit": None if result.limit is None else rounded(result.limit),
         "levels": [_level(point) for point in result.points],
     }

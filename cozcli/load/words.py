@@ -34,6 +34,8 @@ def _saturation(result: Scalability) -> str:
         return "Above the load that can be served, latency grows for as long as it is measured."
     if len(result.points) < 3:
         return "Where it flattens would take more levels to tell: coz amp measures them."
+    if highest == 0:
+        return "No thread received two requests: how much load these are is not known."
     if not result.is_clear:
         unclear = f"Whether it flattens up to a load of {highest:.0%} is not clear: intervals are too wide."
         return f"{unclear} More runs tell (--budget)."

@@ -47,6 +47,13 @@ void note_watch(Session& session, int epoll, int file, bool watches) noexcept {
   }
 }
 
+// Before the calling thread ends input at the other end of this file, if it is one of these.
+void before_ending_at(ThreadDelays& delays, int file) noexcept {
+  const EventFiles* files = files_with(file);
+  const int other = files == nullptr ? file : files->woken_by(file);
+  if (other != file) delays.before_waking(key_of_end(other), ReleaseTime::kNoted);
+}
+
 }  // namespace
 
 std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept {
@@ -68,7 +75,7 @@ std::uintptr_t end_released_at(const ThreadDelays& delays, int file) noexcept {
 }
 
 std::uintptr_t ended_at(const ThreadDelays& delays, int file) noexcept {
-  return released_meanwhile(delays, key_of_file(file));
+  return released_meanwhile(delays, key_of_end(file));
 }
 
 void before_waking_at(ThreadDelays& delays, int file) noexcept {
@@ -108,8 +115,8 @@ COZ_EXPORT int pipe2(int ends[2], int flags) noexcept {
 // Ends the waits of other threads at this socket, and those at the other end.
 COZ_EXPORT int shutdown(int socket, int how) noexcept {
   if (auto delays = coz::Session::current_delays()) {
-    delays->before_waking(coz::key_of_file(socket), coz::ReleaseTime::kNoted);
-    coz::before_waking_at(*delays, socket);
+    if (how != SHUT_WR) delays->before_waking(coz::key_of_end(socket), coz::ReleaseTime::kNoted);
+    if (how != SHUT_RD) coz::before_ending_at(*delays, socket);
   }
   return COZ_REAL(shutdown)(socket, how);
 }
@@ -117,7 +124,9 @@ COZ_EXPORT int shutdown(int socket, int how) noexcept {
 // Whoever waits for input at the other end is told that there will be none. Not in a child made by
 // vfork(), whose descriptors are its own.
 COZ_EXPORT int close(int file) {
-  if (coz::may_be_event_file(file) && coz::Session::is_in_own_process()) coz::before_writing(file);
+  if (coz::may_be_event_file(file) && coz::Session::is_in_own_process()) {
+    if (auto delays = coz::Session::current_delays()) coz::before_ending_at(*delays, file);
+  }
   return COZ_REAL(close)(file);
 }
 

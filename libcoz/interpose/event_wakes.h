@@ -17,6 +17,11 @@ inline std::uintptr_t key_of_file(int file) noexcept {
   return own_key(made_name(static_cast<std::uintptr_t>(file + 1) * 0xbea225f9eb34556dU));
 }
 
+// Released by whoever ends input at this file.
+inline std::uintptr_t key_of_end(int file) noexcept {
+  return own_key(made_name(static_cast<std::uintptr_t>(file + 1) * 0xa24baed4963ee407U));
+}
+
 inline bool may_be_event_file(int file) noexcept {
   const Session* session = Session::active();
   return session != nullptr && session->event_files.has(file);
@@ -24,7 +29,8 @@ inline bool may_be_event_file(int file) noexcept {
 
 // What a thread has released by a write that ended this thread's wait at the file; or kNoObject.
 std::uintptr_t released_at(const ThreadDelays& delays, int file) noexcept;
-// The same, where the wait ended without input: by shutdown(), or by close() of the other end.
+// The same, where the wait ended without input: by shutdown(), or by close() of the other end. Not
+// known at epoll files.
 std::uintptr_t ended_at(const ThreadDelays& delays, int file) noexcept;
 // The same as the first of another process, which has read, so that there is room.
 std::uintptr_t room_released_at(const ThreadDelays& delays, int file) noexcept;

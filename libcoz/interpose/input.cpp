@@ -61,7 +61,8 @@ std::uintptr_t released_at(const ThreadDelays& delays, const pollfd* files, nfds
 std::uintptr_t released_at(const ThreadDelays& delays, int count, const fd_set* read) noexcept {
   for (int file = 0; read != nullptr && file < std::min(count, FD_SETSIZE); ++file) {
     if (!FD_ISSET(file, read)) continue;
-    const std::uintptr_t object = coz::released_at(delays, file);
+    std::uintptr_t object = coz::released_at(delays, file);
+    if (object == coz::kNoObject) object = coz::ended_at(delays, file);
     if (object != coz::kNoObject) return object;
   }
   return coz::kNoObject;

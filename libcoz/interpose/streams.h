@@ -17,6 +17,7 @@
 
 #include "common/raw_syscall.h"
 #include "interpose/blocking.h"
+#include "interpose/event_wakes.h"
 
 namespace coz {
 
@@ -87,6 +88,9 @@ auto read_stream(ThreadDelays& delays, int file, std::uint64_t direction, Call c
   return rules::take_from_stream(
       delays, room_in(direction), [=] { return is_ready(file, POLLIN); }, call,
       [&](long result) {
+        if (const auto end = result > 0 ? kNoObject : ended_at(delays, file); end != kNoObject) {
+          return end;
+        }
         if (result == 0) return released_meanwhile(delays, Session::object_of_any_end());
         const std::uintptr_t data = data_in(direction);
         return result > 0 && delays.was_released(data) ? data : kNoObject;

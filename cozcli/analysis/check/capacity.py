@@ -60,9 +60,9 @@ UNSURE = 0.03
 #: How far real programs are from what is said above, beside what intervals tell, as half of a 95 % interval:
 #: this (at 25 % and more), and this part of the effect (docs/decisions/too_few_cores.md).
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
-#: How far what a network says may be off, and as a part of it.
+#: How far what a network says may be off (at 25 % and more), and as a part of it.
 NETWORK_ERROR, NETWORK_ERROR_PART = 0.02, 0.1
-#: Of targets that take less of the time, `MODEL_ERROR` is as much smaller.
+#: Of targets that take less of the time, these errors are as much smaller; so they are below 25 %.
 FULL_SHARE = 0.05
 #: For latencies, by how much more than s·A intervals are wider: who waits less shortens others' waits, too.
 LATENCY_SLACK = 1.25
@@ -125,7 +125,7 @@ class Capacity:
         reach = min(busy / REACH_FULL, 1.0)
         alone = self.independent.gain(*target, speedup) if self.independent else None
         if alone is not None:
-            return _mixed(reach, (effect, low, high), alone)
+            return _mixed(reach, (effect, low, high), alone, NETWORK_ERROR * self._part(target[0], speedup))
         share, error = self._share(target[0])
         most = self.most(target[0], speedup)
         if_busy = speedup * share
@@ -170,12 +170,15 @@ class Capacity:
         if_busy = min(found.since.speedup * share * (1 + error), 1.0)
         return found.top if found.since.low >= if_busy else None
 
+    def _part(self, location: str, speedup: float) -> float:
+        """Of errors: small speedups, and targets of little time, change little."""
+        return min(4 * speedup, 1.0) * min(self._share(location)[0] / FULL_SHARE, 1.0)
+
     def with_model_error(
         self, location: str, speedup: float, point: float, low: float, high: float
     ) -> tuple[float, float, float]:
         """The same, with `MODEL_ERROR` in the interval, which hardly exceeds what cores can give."""
-        # A target of little time causes few pauses.
-        of_target = MODEL_ERROR * min(4 * speedup, 1.0) * min(self._share(location)[0] / FULL_SHARE, 1.0)
+        of_target = MODEL_ERROR * self._part(location, speedup)
         model = math.hypot(of_target, MODEL_ERROR_PART * point)
         widened = point + math.hypot(max(high - point, 0.0), model)
         most = max(high, self.most(location, speedup) + UNSURE)
@@ -300,9 +303,11 @@ def within_capacity(
     )
 
 
-def _mixed(part: float, measured: tuple[float, float, float], alone: Gain) -> tuple[float, float, float]:
+def _mixed(
+    part: float, measured: tuple[float, float, float], alone: Gain, error: float
+) -> tuple[float, float, float]:
     """An effect with its interval: this part of what the network says, the rest of what was measured."""
-    error = NETWORK_ERROR + NETWORK_ERROR_PART * abs(alone.effect)
+    error += NETWORK_ERROR_PART * abs(alone.effect)
     low, high = min(alone.low, alone.if_waits_stay) - error, max(alone.high, alone.if_waits_stay) + error
     point, low, high = (
         (1 - part) * one + part * other

@@ -130,9 +130,11 @@ class IndependentThreads:
         known = [found for run in self._runs if (found := run.gains(location, point, speedup))]
         if not known:
             return None
-        effect, if_waits_stay = np.mean([ways[0] for ways in known], axis=0)
-        every = [each for ways in known for each, _ in ways]
-        return Gain(float(effect), min(every), max(every), float(if_waits_stay))
+        effects = [[effect for effect, _ in ways] for ways in known]
+        of_runs = [
+            (ways[0][0], min(each), max(each), ways[0][1]) for ways, each in zip(known, effects, strict=True)
+        ]
+        return Gain(*map(float, np.mean(of_runs, axis=0)))
 
     def sets_its_pace(self, point: str) -> bool:
         """Do those who make the visits hardly wait for anything outside?"""
@@ -152,28 +154,45 @@ def independent_threads(runs: Sequence[Run], shares: Mapping[str, float]) -> Ind
     for run, record in records_without_partner(runs):
         if run.record.cores > 0 and record.processor_time > 0 and record.core_wait >= 0:
             windows[id(run)].append(record)
-    found = [_of_run(run.record.cores, windows[id(run)], shares) for run in runs if windows[id(run)]]
-    known = [each for each in found if each is not None]
-    return IndependentThreads(known) if known and len(known) == len(found) else None
+    if any(map(_depend, windows.values())):
+        return None
+    found = []
+    for run in runs:
+        baselines = [record for record in windows[id(run)] if record.speedup == 0 and _threads(record)]
+        if baselines:  # others are too short to tell
+            known = _of_run(run.record.cores, windows[id(run)], baselines, shares)
+            if known is None:
+                return None
+            found.append(known)
+    return IndependentThreads(found) if found else None
 
 
-def _of_run(cores: int, windows: Sequence[ExperimentRecord], shares: Mapping[str, float]) -> _OfRun | None:
-    by_thread = [record for record in windows if record.threads and record.threads.each]
-    baselines = [record for record in by_thread if record.speedup == 0]
+def _depend(windows: Sequence[ExperimentRecord]) -> bool:
+    """Do threads wait for each other, or is it not known, or does what they wait for depend on their load?"""
+    by_thread = sum(bool(_threads(record)) for record in windows)
+    # Long waits end in any window.
+    waited = sum(record.threads.waited for record in windows if record.threads)
+    return (
+        any(record.arrivals is not None for record in windows)
+        or by_thread < MIN_KNOWN * len(windows)
+        or waited > MAX_THREAD_WAIT * sum(record.processor_time + record.core_wait for record in windows)
+    )
+
+
+def _of_run(
+    cores: int,
+    windows: Sequence[ExperimentRecord],
+    baselines: Sequence[ExperimentRecord],
+    shares: Mapping[str, float],
+) -> _OfRun | None:
+    by_thread = [record for record in windows if _threads(record)]
     numbers = sorted({each.thread for record in by_thread for each in _threads(record)})
-    if not baselines or not 1 < len(numbers) <= MAX_THREADS:
+    if not 1 < len(numbers) <= MAX_THREADS:
         return None
     # Pauses are no time outside.
     length = sum(record.effective_duration for record in baselines)
-    # Long waits end in any window.
-    waited = sum(record.threads.waited for record in windows if record.threads)
-    if (
-        any(record.arrivals is not None for record in windows)  # what threads wait for depends on the load
-        or not _are_there(baselines)
-        or len(by_thread) < MIN_KNOWN * len(windows)
-        or waited > MAX_THREAD_WAIT * sum(record.processor_time + record.core_wait for record in windows)
-        or sum(map(taken_by_others, baselines)) > MAX_OTHERS * cores * length
-    ):
+    others = sum(map(taken_by_others, baselines))
+    if not _are_there(baselines) or others > MAX_OTHERS * cores * length:
         return None
     busy = _table(numbers, baselines, lambda each: each.ran).sum(axis=0) / length
     core_wait = _table(numbers, baselines, lambda each: each.core_wait).sum(axis=0) / length
@@ -244,7 +263,10 @@ def _visits(
         # Errors of rates are the less the longer windows are.
         weights = 1 / np.sqrt(durations)
         paces = [durations * weights, effective * weights]
-        rates = _explanations(ran[rows] @ kinds * weights[:, None], numbers * weights, paces)
+        try:
+            rates = _explanations(ran[rows] @ kinds * weights[:, None], numbers * weights, paces)
+        except RuntimeError:  # no solution was found in time
+            continue
         of_threads = [kinds @ each * busy for each in rates]
         if of_threads and all(each.sum() > 0 for each in of_threads):
             found[name] = [each / each.sum() for each in of_threads]
@@ -254,14 +276,16 @@ def _visits(
 def _explanations(ran: Floats, visits: Floats, paces: Sequence[Floats]) -> list[Floats]:
     """Visits for each ns of each column, the best explanation first, and others that are as likely.
 
-    None if one of the paces explains them better, or there are too few rows.
+    None if one of the paces explains them better, there are too few rows, or no solution is found.
     """
     # Half a second, which no other report pays.
     from scipy.optimize import nnls
 
     rows, columns = ran.shape
-    if rows < MIN_WINDOWS * columns:
+    size = np.sqrt((ran**2).sum(axis=0))
+    if rows < MIN_WINDOWS * columns or not size.all():
         return []
+    ran = ran / size
     number = min(rows, MAX_COUNTED)
 
     def explain(kinds: Sequence[int]) -> tuple[float, Floats]:
@@ -280,7 +304,7 @@ def _explanations(ran: Floats, visits: Floats, paces: Sequence[Floats]) -> list[
     errors = [float(((visits - pace * (pace @ visits) / (pace @ pace)) ** 2).sum()) for pace in paces]
     if _criterion(min(errors), 1, number) + AS_LIKELY < found[0][0]:
         return []
-    return [rates for criterion, rates in found if criterion <= found[0][0] + AS_LIKELY]
+    return [rates / size for criterion, rates in found if criterion <= found[0][0] + AS_LIKELY]
 
 
 def _criterion(squares: float, parameters: int, number: int) -> float:
@@ -299,8 +323,10 @@ def _in_targets(
     for location, share in shares.items():
         if location.startswith(WAITING):
             continue
-        samples = _table(numbers, by_location[location], lambda each: each.target_samples).sum(axis=0)
+        own = by_location[location]
+        samples = _table(numbers, own, lambda each: each.target_samples).sum(axis=0)
         if samples.sum() >= MIN_SAMPLES:
-            in_target = share * ran.sum() * samples / samples.sum() / np.maximum(ran, 1.0)
-            found[location] = np.minimum(in_target, 1.0)
+            # In its windows, threads that run it less pause for longer.
+            rates = samples / np.maximum(_table(numbers, own, lambda each: each.ran).sum(axis=0), 1.0)
+            found[location] = np.minimum(rates * share * ran.sum() / float(rates @ ran), 1.0)
     return found

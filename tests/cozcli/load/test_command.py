@@ -271,6 +271,20 @@ def test_runs_that_fail_again_and_again_end_the_sweep(
     assert (error.value.status, len(runs.speedups)) == (3, 5)
 
 
+def test_a_program_that_always_fails_ends_the_sweep_soon(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = Runs()
+
+    def run_once(command: list[str], profile: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess(command, 3, stderr=runs(command, profile).stderr)
+
+    monkeypatch.setattr(amp, "run_once", run_once)
+    with pytest.raises(CozError, match="3 runs failed") as error:
+        amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run()
+    assert (error.value.status, len(runs.speedups)) == (3, 3)
+
+
 def test_a_load_that_the_program_does_not_stand_is_left_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -284,7 +298,9 @@ def test_a_load_that_the_program_does_not_stand_is_left_out(
 
     monkeypatch.setattr(amp, "run_once", run_once)
     monkeypatch.setattr(amp.Sweep, "_is_tight", lambda _: len(runs.speedups) > 20)
-    assert amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"])).run() == 0
+    sweep = amp.Sweep(str(tmp_path / "amp.coz"), (0, 25, 50), 1e9, ([], ["prog"]))
+    assert sweep.run() == 0
+    assert set(sweep._planned) == {0, 25}  # whose intervals must be tight
     assert runs.speedups.count(2 * MS) == amp.MAX_FAILURES
     told = capsys.readouterr().err
     assert "a run at a load of 50 % ended with status 139" in told

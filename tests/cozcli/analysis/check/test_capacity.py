@@ -47,6 +47,7 @@ def runs(*windows: tuple[float, int, int, int, int], cores: int = 2, busy: int =
             threads=None,
             points=(),
             companions=(),
+            arrivals=None,
         )
         for s, real, own, had, waited in windows
     ]

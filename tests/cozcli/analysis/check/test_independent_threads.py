@@ -94,7 +94,7 @@ def test_where_windows_do_not_tell_who_makes_the_visits_only_bounds_are_known() 
 def test_the_mean_of_runs_counts() -> None:
     found = independent_threads(runs() + runs((0, 0.01, 0)), SHARES)
     assert found is not None
-    assert found.gain("a.c:1", "item", 0.5) == pytest.approx((0.25, 0.0, 0.5, 0.25), abs=0.01)
+    assert found.gain("a.c:1", "item", 0.5) == pytest.approx((0.25,) * 4, abs=0.01)
 
 
 def test_what_was_not_sampled_or_visited_is_not_known() -> None:
@@ -134,6 +134,64 @@ def test_a_long_wait_for_a_thread_ends_in_one_of_the_windows() -> None:
     records = list(runs()[0].experiments)
     records[4] = cast("Any", window("b.c:1", 0.5, (0.01, 0, 0), threads=ThreadUse(400_000, ())))
     assert independent_threads(of(records), SHARES) is None
+
+
+def test_a_short_run_without_baseline_is_left_out() -> None:
+    short = of([window("a.c:1", 0.5, (0.01, 0, 0))])
+    found = independent_threads(runs() + short, SHARES)
+    assert effect(found, "a.c:1") == pytest.approx(0.5, abs=0.01)
+
+
+def test_threads_that_come_and_go_are_not_known() -> None:
+    """Half of the work is done by threads of one half of the run."""
+    records = list(runs()[0].experiments)
+    for number, record in enumerate(records):
+        others = tuple(each._replace(thread=each.thread + 3 * (number % 2)) for each in record.threads.each)
+        record.threads = ThreadUse(0, others)
+    assert independent_threads(of(records), SHARES) is None
+
+
+def test_visits_that_keep_a_pace_tell_of_no_thread() -> None:
+    """As many in each ns of effective time, whoever pauses: something that nobody sees ties them together."""
+    records = [window(line, s, (0.01, 0, 0)) for line in LINES for s in (0.0, 0.5, 1.0)] * 5
+    for record in records:
+        record.points = (
+            ThroughputPoint("item", round(0.006 * record.effective_duration), record.effective_duration),
+        )
+    found = independent_threads(of(records), SHARES)
+    assert found is None or found.gain("a.c:1", "item", 0.5) is None
+
+
+def test_threads_that_run_the_same_targets_are_of_one_kind() -> None:
+    """Four on two cores: two spend 60 % in a line and write, two spend 60 % in it and read; writers visit."""
+    busy, waited = 0.5, 0.5
+    records = []
+    for line, own in (("crc.c:1", range(4)), ("write.c:1", range(2)), ("read.c:1", range(2, 4))):
+        for speedup in (0.0, 0.5, 1.0) * 5:
+            delay = 0.4 * speedup
+            ran = [busy if thread in own else busy * (1 - delay) for thread in range(4)]
+            part = 0.6 if line == "crc.c:1" else 0.4
+            shares = tuple(
+                ThreadShare(
+                    thread,
+                    round(LENGTH * ran[thread]),
+                    round(LENGTH * waited),
+                    round(100 * part) * (thread in own),
+                )
+                for thread in range(4)
+            )
+            effective = round(LENGTH * (1 - delay))
+            visits = round(0.02 * LENGTH * (ran[0] + ran[1]))
+            record = window("a.c:1", speedup, (0, 0, 0), threads=ThreadUse(0, shares))
+            record.location, record.effective_duration = line, effective
+            record.processor_time = round(LENGTH * sum(ran))
+            record.core_wait = round(4 * LENGTH * waited)
+            record.points = (ThroughputPoint("item", visits, effective),)
+            records.append(record)
+    found = independent_threads(of(records), {"crc.c:1": 0.6, "write.c:1": 0.2, "read.c:1": 0.2})
+    assert effect(found, "write.c:1") == pytest.approx(0.2, abs=0.02)
+    assert effect(found, "read.c:1") == pytest.approx(0.0, abs=0.02)
+    assert effect(found, "crc.c:1") == pytest.approx(0.3, abs=0.02)
 
 
 class _Known:
