@@ -143,7 +143,8 @@ COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event)
   const int result = COZ_REAL(epoll_ctl)(epoll, operation, file, event);
   coz::Session* session = coz::Session::active();
   if (result == 0 && session != nullptr) {
-    const bool watches = operation != EPOLL_CTL_DEL && (event->events & EPOLLIN) != 0;
+    const bool watches = operation != EPOLL_CTL_DEL && event != nullptr &&  // which it cannot be
+                         (event->events & EPOLLIN) != 0;
     coz::note_watch(*session, epoll, file, watches);
   }
   return result;
