@@ -265,7 +265,7 @@ def _visits(
         paces = [durations * weights, effective * weights]
         try:
             rates = _explanations(ran[rows] @ kinds * weights[:, None], numbers * weights, paces)
-        except RuntimeError:  # no solution was found in time
+        except RuntimeError:
             continue
         of_threads = [kinds @ each * busy for each in rates]
         if of_threads and all(each.sum() > 0 for each in of_threads):
@@ -276,7 +276,10 @@ def _visits(
 def _explanations(ran: Floats, visits: Floats, paces: Sequence[Floats]) -> list[Floats]:
     """Visits for each ns of each column, the best explanation first, and others that are as likely.
 
-    None if one of the paces explains them better, there are too few rows, or no solution is found.
+    Empty if one of the paces explains them better, or there are too few rows.
+
+    Raises:
+        RuntimeError: no solution was found.
     """
     # Half a second, which no other report pays.
     from scipy.optimize import nnls
