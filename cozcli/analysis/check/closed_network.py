@@ -28,6 +28,8 @@ from cozcli.analysis.statistics.arrays import Floats
 #: Waiting for cores is at most so many times the model's, and at least that part of it; unless it takes less
 #: than this part of the time.
 MAX_FACTOR, SMALL_WAIT = 4.0, 0.02
+#: Times are not exact enough to tell that a thread is outside for less than this part of its time.
+SMALL_OUTSIDE = 0.02
 #: All who wait for cores have the same part of their time if none has less than this of the most.
 EVEN = 0.95
 #: No thread computes for less than this part of its time.
@@ -47,7 +49,9 @@ class ClosedNetwork:
         all_time = np.maximum(busy + waited, max(float(busy.sum()) / cores, 1.0))
         self._cores = cores
         self._busy, self._waited = np.maximum(busy / all_time, _LEAST), waited / all_time
-        self.outside = np.maximum(1 - self._busy - self._waited, 0.0)
+        outside = 1 - self._busy - self._waited
+        # A thread that never sleeps would seem to do so once its work takes no time.
+        self.outside = np.where(outside < SMALL_OUTSIDE, 0.0, outside)
         self._speed = self._busy / (self._busy + self._waited)
         waiting = self._busy[self._waited > SMALL_WAIT]
         self._is_even = len(waiting) > 0 and waiting.min() >= EVEN * self._busy.max()

@@ -47,6 +47,12 @@ def test_a_thread_that_never_waits_outside_leaves_nothing_to_others() -> None:
     assert effects(network, [0.5, 0.0]) == [0.5, 0.0]
 
 
+def test_whatever_it_saves() -> None:
+    """Nor is it outside where times are not quite exact."""
+    network = ClosedNetwork(2, np.array([0.78, 0.6, 0.6]), np.array([0.217, 0.397, 0.4]))
+    assert effects(network, [1.0, 0.0, 0.0])[1:] == [0.0, 0.0]
+
+
 def test_a_thread_that_sleeps_leaves_its_core_to_those_that_wait() -> None:
     """It is preferred, so that another has what it leaves: 1 - 0.5 before, 1 - 0.25/0.75 after."""
     network = ClosedNetwork(1, np.array([0.5, 0.5]), np.array([0.5, 0.0]))
