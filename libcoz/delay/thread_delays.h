@@ -57,7 +57,7 @@ struct DelayEnvironment {
   // Is the calling thread in a signal handler? nullptr: whoever may be, is.
   bool (*is_in_signal_handler)() noexcept = nullptr;
   bool pauses_busily = false;              // `sleep_until` takes processor time
-  bool (*has_ended)() noexcept = nullptr;  // the profiling: nobody owes anything any more
+  bool (*has_ended)() noexcept = nullptr;  // is profiling over, so that nobody owes anything?
 };
 
 // What ended a wait.

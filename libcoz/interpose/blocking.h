@@ -167,7 +167,7 @@ struct OutsideWait {
 
   Nanoseconds ends() const noexcept { return timeout == kNever ? deadline : now() + timeout; }
 
-  // Its `released` also tells who has ended a call that got nothing.
+  // The same wait, whose `released` also says who ended a call that got nothing.
   constexpr OutsideWait and_ends() const noexcept {
     OutsideWait other = *this;
     other.tells_ends = true;

@@ -133,7 +133,8 @@ COZ_EXPORT int close(int file) {
 COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event) noexcept {
   // Event loops (Asio's) wake a thread by watching anew what has input, acceptors by watching a
   // connection whose first request is there already.
-  if (operation != EPOLL_CTL_DEL && event != nullptr) {
+  const bool asks = operation != EPOLL_CTL_DEL && event != nullptr;
+  if (asks) {
     constexpr std::uint32_t kEvents = POLLIN | POLLPRI | POLLOUT | POLLRDHUP;
     auto delays = coz::Session::current_delays();
     if (delays && coz::is_ready(file, static_cast<short>(event->events & kEvents))) {
@@ -143,9 +144,7 @@ COZ_EXPORT int epoll_ctl(int epoll, int operation, int file, epoll_event* event)
   const int result = COZ_REAL(epoll_ctl)(epoll, operation, file, event);
   coz::Session* session = coz::Session::active();
   if (result == 0 && session != nullptr) {
-    const bool watches = operation != EPOLL_CTL_DEL && event != nullptr &&  // which it cannot be
-                         (event->events & EPOLLIN) != 0;
-    coz::note_watch(*session, epoll, file, watches);
+    coz::note_watch(*session, epoll, file, asks && (event->events & EPOLLIN) != 0);
   }
   return result;
 }

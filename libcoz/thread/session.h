@@ -61,7 +61,7 @@ class Session {
   // nullptr: nothing is profiled, or no longer.
   static Session* active() noexcept { return active_.value.load(std::memory_order_acquire); }
 
-  // Waits that began before go on until then.
+  // For waits that began while there was a session: is it over?
   static bool has_ended() noexcept { return active() == nullptr; }
 
   // The calling thread's state; nullptr when it is not profiled.

@@ -62,7 +62,7 @@ UNSURE = 0.03
 MODEL_ERROR, MODEL_ERROR_PART = 0.01, 0.05
 #: How far what a network says may be off (at 25 % and more), and as a part of it.
 NETWORK_ERROR, NETWORK_ERROR_PART = 0.02, 0.1
-#: Of targets that take less of the time, these errors are as much smaller; so they are below 25 %.
+#: Of targets that take less of the time, the first of each pair is as much smaller.
 FULL_SHARE = 0.05
 #: For latencies, by how much more than s·A intervals are wider: who waits less shortens others' waits, too.
 LATENCY_SLACK = 1.25
@@ -253,18 +253,15 @@ def within_capacity(
             return result
         marks = {*result.marks, Mark.CORES}
         result = replace(result, marks=tuple(mark for mark in Mark if mark in marks))
+    target = result.location, result.point
     if LOAD_MARKS & {*result.marks}:
-        if (
-            capacity.knows(result.location, result.point)
-            and capacity.independent
-            and capacity.independent.sets_its_pace(result.point)
-        ):
+        threads = capacity.independent
+        if threads and capacity.knows(*target) and threads.sets_its_pace(result.point):
             # Threads that pause make up for it with the cores of others, so that visits keep their pace.
             result = replace(result, marks=tuple(mark for mark in result.marks if mark not in LOAD_MARKS))
         else:  # what is waited for outside depends on how fast the threads are
             capacity = replace(capacity, independent=None)
-    matters = result.slope_low > 0 or (result.location, result.point) in capacity.coupled
-    target = result.location, result.point
+    matters = result.slope_low > 0 or target in capacity.coupled
     plateau = capacity.plateau_of(result)
 
     def at(speedup: float, effect: float, low: float, high: float) -> tuple[float, float, float]:
