@@ -241,7 +241,8 @@ def _match(
     before: Sequence[LineResult], after: Sequence[LineResult], loads: Mapping[int, int]
 ) -> tuple[list[Pair], list[LineResult], list[LineResult]]:
     prefixes = ("", "")
-    if not {_path(r) for r in before} & {_path(r) for r in after}:
+    # Regions and classes of waits have no file.
+    if not ({_path(r) for r in before} & {_path(r) for r in after}) - {""}:
         prefixes = (
             common_directory([r.location for r in before]),
             common_directory([r.location for r in after]),

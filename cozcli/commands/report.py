@@ -95,7 +95,6 @@ def _make_report(options: argparse.Namespace) -> Report:
     from cozcli.reports.json_report import JsonReport
     from cozcli.reports.sarif import SarifReport
     from cozcli.reports.table_reports import CsvReport, MarkdownReport
-    from cozcli.reports.text import TextReport
 
     match options.form:
         case "json":
@@ -109,6 +108,8 @@ def _make_report(options: argparse.Namespace) -> Report:
         case "sarif":
             return SarifReport()
         case _:
+            from cozcli.reports.text import TextReport  # needs rich
+
             return TextReport(shared.terminal_width(), options.instances, options.source)
 
 

@@ -27,6 +27,8 @@ class LoadReportExtension:
 
     def tables(self, prefix: str) -> Sequence[Table | Text]:
         """Scalability, by progress point."""
+        if not self._analysis.shown_scalability:
+            return ()
         from cozcli.load.tables import scalability_tables  # which needs rich
 
         return scalability_tables(self._analysis, prefix)

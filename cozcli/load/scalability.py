@@ -274,7 +274,7 @@ def _scale(name: str, kind: str, levels: dict[int, list[_Window]], loads: dict[i
     # Levels ascend. What limits one limits those above it.
     usable = next((i for i, point in enumerate(points) if point.is_limited), len(points))
     if base is None or usable < 3 or kind == LATENCY:
-        return Scalability(name, kind, tuple(points))
+        return Scalability(name, kind, tuple(points), is_clear=False)
     knee = find_knee(
         np.array([point.load for point in points[:usable]]),
         np.array([point.speedup for point in points[:usable]]),

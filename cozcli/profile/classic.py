@@ -9,6 +9,9 @@ What they say and what they leave out, seen in real files:
 * `runtime` stands before a group of cumulative `samples` lines. Only the one written as the program
   ends holds the run's length, and in real time; those in between hold the length of one window;
 * a latency point has the number in progress at one instant instead of an average.
+
+Ours (classic_writer.py) have an `experiment` for each point of a window, each with a duration of its own. Such
+are taken for one window if they follow each other, agree in all else, and name different points.
 """
 
 from __future__ import annotations
@@ -106,6 +109,8 @@ class ClassicAssembler:
     def __init__(self) -> None:
         self._experiment: ExperimentRecord | None = None
         self._points: list[Point] = []
+        # An experiment that is the same window if its point is another one; its point has not come yet.
+        self._again: ExperimentRecord | None = None
         self._lines: list[LineCount] | None = None
         self._run_time = 0
         self._duration = 0
@@ -117,14 +122,27 @@ class ClassicAssembler:
         fields = Fields(values)
         match _type_of(values):
             case kind if kind in _POINTS:
-                self._add_point(kind, fields)
+                point = self._point(kind, fields)
+                if self._again is not None and any(_is_same(point, each) for each in self._points):
+                    again, self._again = self._again, None
+                    yield from self.finish()
+                    self._begin(again)
+                self._points.append(point)
             case "samples":
                 line = LineCount(fields.text("location"), "", fields.natural("count"))
                 if self._lines is not None:
                     self._lines.append(line)
             case "experiment":
-                yield from self.finish()
-                self._begin_experiment(fields)
+                experiment = self._experiment_of(fields)
+                if (
+                    self._experiment is not None
+                    and self._points
+                    and _is_same_window(self._experiment, experiment)
+                ):
+                    self._again = experiment
+                else:
+                    yield from self.finish()
+                    self._begin(experiment)
             case "runtime":
                 yield from self.finish()
                 time = fields.natural("time")
@@ -144,7 +162,7 @@ class ClassicAssembler:
         """The experiment or group of sample counts that was being read."""
         if self._experiment is not None:
             unfinished, points = self._experiment, tuple(self._points)
-            self._experiment, self._points = None, []
+            self._experiment, self._points, self._again = None, [], None
             yield ExperimentRecord(
                 location=unfinished.location,
                 speedup=unfinished.speedup,
@@ -160,12 +178,18 @@ class ClassicAssembler:
             in_scope = sum(line.count for line in lines)
             yield SamplesRecord(self._run_time, self._duration, in_scope=in_scope, lines=lines)
 
-    def _begin_experiment(self, fields: Fields) -> None:
+    def _begin(self, experiment: ExperimentRecord) -> None:
+        self._experiment = experiment
+        self._measured += experiment.effective_duration
+        self._delays += experiment.delay
+
+    @staticmethod
+    def _experiment_of(fields: Fields) -> ExperimentRecord:
         duration = fields.positive("duration")
         speedup = check_speedup(fields.real("speedup", 1.0))
         target_samples = fields.natural("selected_samples", 0)
         delay = min(round(target_samples * speedup * SAMPLE_PERIOD), MAX_NUMBER)
-        self._experiment = ExperimentRecord(
+        return ExperimentRecord(
             location=fields.text("selected"),
             speedup=speedup,
             effective_duration=duration,
@@ -173,24 +197,32 @@ class ClassicAssembler:
             delay=delay,
             target_samples=target_samples,
         )
-        self._measured += duration
-        self._delays += delay
 
-    def _add_point(self, kind: str, fields: Fields) -> None:
+    def _point(self, kind: str, fields: Fields) -> Point:
         name = fields.text("name")
-        if self._experiment is None:
+        experiment = self._again or self._experiment
+        if experiment is None:
             raise RecordError("a progress point that belongs to no experiment")
-        elapsed = self._experiment.effective_duration
+        elapsed = experiment.effective_duration
         if kind in _THROUGHPUT:
-            self._points.append(ThroughputPoint(name, fields.natural("delta"), elapsed))
-            return
-        self._points.append(
-            LatencyPoint(
-                name,
-                fields.natural("arrivals"),
-                fields.natural("departures"),
-                elapsed,
-                # The writers count in whole items or millionths; ratios to anything smaller overflow.
-                round(fields.real("difference", 1e12), 6),
-            )
+            return ThroughputPoint(name, fields.natural("delta"), elapsed)
+        return LatencyPoint(
+            name,
+            fields.natural("arrivals"),
+            fields.natural("departures"),
+            elapsed,
+            # The writers count in whole items or millionths; ratios to anything smaller overflow.
+            round(fields.real("difference", 1e12), 6),
         )
+
+
+def _is_same(one: Point, other: Point) -> bool:
+    return type(one) is type(other) and one.name == other.name
+
+
+def _is_same_window(one: ExperimentRecord, other: ExperimentRecord) -> bool:
+    return (
+        one.location == other.location
+        and one.speedup == other.speedup
+        and one.target_samples == other.target_samples
+    )

@@ -2,7 +2,8 @@
 
 A window becomes one `experiment` for each of its progress points, with the effective time between that
 point's first and last visit as duration: the readers take the period for duration/delta, and add both up by
-line and point. So the period is exactly ours. A latency is difference·duration/arrivals.
+line and point. So the period is exactly ours. A latency is difference·duration/arrivals. The run time is such
+that the effective time of ours is left when the readers subtract delays, a sample's worth for each.
 
 What the form cannot say is left out: functions of lines, reference windows, arrivals and load, the companions
 of a window.
@@ -13,6 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
+from cozcli.profile.classic import SAMPLE_PERIOD
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord, LatencyPoint, ThroughputPoint
 
@@ -30,21 +32,23 @@ class ClassicWriter:
         """Each with its newline."""
         for run in runs:
             yield self._line("startup", {"time": run.record.time})
-            for experiment in run.experiments:
-                if experiment.target != "none":
-                    yield from self._experiment(experiment)
+            for experiment in _written(run):
+                yield from self._experiment(experiment, _samples(run, experiment))
             if run.samples is not None:
-                yield self._line("runtime", {"time": run.real_time})
+                delays = sum(
+                    round(_samples(run, each) * each.speedup * SAMPLE_PERIOD) for each in _written(run)
+                )
+                yield self._line("runtime", {"time": run.samples.run_time + delays})
                 for line in run.samples.lines:
                     yield self._line("samples", {"location": line.location, "count": line.count})
 
-    def _experiment(self, experiment: ExperimentRecord) -> Iterator[str]:
+    def _experiment(self, experiment: ExperimentRecord, samples: int) -> Iterator[str]:
         for point in experiment.points:
             head: dict[str, str | float] = {
                 "selected": experiment.location,
                 "speedup": experiment.speedup,
                 "duration": point.elapsed,
-                "selected_samples": experiment.target_samples,
+                "selected_samples": samples,
             }
             if isinstance(point, LatencyPoint):
                 yield self._line("experiment", head)
@@ -73,6 +77,16 @@ class ClassicWriter:
         # Only the JSON form has underscores.
         fields = (f"{key.replace('_', '-')}={_text(key, value)}" for key, value in values.items())
         return "\t".join([kind, *fields]) + "\n"
+
+
+def _written(run: Run) -> list[ExperimentRecord]:
+    """The windows that are written: those with a target."""
+    return [experiment for experiment in run.experiments if experiment.target != "none"]
+
+
+def _samples(run: Run, experiment: ExperimentRecord) -> int:
+    """The samples in the target, as if one had been taken each millisecond."""
+    return round(experiment.target_samples * run.record.period / SAMPLE_PERIOD)
 
 
 def _text(key: str, value: str | float) -> str:

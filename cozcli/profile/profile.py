@@ -166,17 +166,26 @@ def load_profile(paths: Sequence[str]) -> Profile:
 
 
 def _leave_out_repeated(profile: Profile) -> None:
-    seen: dict[object, str] = {}
-    different = []
+    """Of copies of a run, one may be of a time when it went on: the one with more windows counts."""
+    at: dict[object, int] = {}
+    different: list[Run] = []
     for run in profile.runs:
-        if run.identity is not None and run.identity in seen:
-            profile.repeated.append((seen[run.identity], run.source))
+        if run.identity is None or run.identity not in at:
+            at[run.identity] = len(different)
+            different.append(run)
             continue
-        seen[run.identity] = run.source
-        different.append(run)
+        kept = different[at[run.identity]]
+        if _extent(run) > _extent(kept):
+            different[at[run.identity]] = run
+            kept, run = run, kept
+        profile.repeated.append((kept.source, run.source))
     profile.runs = different
     for first, second in dict.fromkeys(profile.repeated):
         profile.warnings.append(messages.run_left_out(first, second))
+
+
+def _extent(run: Run) -> tuple[int, int, bool]:
+    return len(run.experiments), len(run.references), run.samples is not None
 
 
 def collect_runs(records: Iterable[Record], source: str) -> list[Run]:

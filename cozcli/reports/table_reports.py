@@ -15,11 +15,12 @@ from cozcli.reports.base import (
     signed,
 )
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
-from cozcli.reports.extension import point_naming
+from cozcli.reports.extension import extensions_of, point_naming
 from cozcli.reports.intervals import with_interval
 from cozcli.reports.marks import describe_marks
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.summary import describe_rest, summarize
+from cozcli.reports.tails import describe_tails
 from cozcli.reports.targets import function_cell, has_functions, heading, naming
 
 #: The columns of CSV are part of the interface: new ones are added at the end.
@@ -81,14 +82,32 @@ class MarkdownReport:
         ]
         right = (False, *([False] if functions else []), False, *(True for _ in SHOWN), True, True, False)
         head = "".join(f"{markdown_text(line)}\n\n" for line in (*summary, *describe_runs(analysis)))
+        head += _of_extensions(analysis, prefix)
         tail = f"\n{markdown_text(describe_rest(rest))}\n" if rest else ""
         pairs = describe_pairs(
             analysis,
             name,
             lambda point: short_point(analysis, point, prefix),
         )
-        tail += "".join(f"\n{markdown_text(line)}\n" for line in pairs)
+        tails = [line.strip() for line in describe_tails(analysis, name, point)]
+        tail += "".join(f"\n{markdown_text(line)}\n" for line in (*pairs, *tails))
         return head + (to_markdown(names, rows, right) if rows else "") + tail
+
+
+def _of_extensions(analysis: Analysis, prefix: str) -> str:
+    """What extensions add to a report: tables, paragraphs, and the text report's footnotes."""
+    found = []
+    for extension in extensions_of(analysis):
+        for shown in extension.tables(prefix):
+            if hasattr(shown, "columns"):
+                names = [str(column.header) for column in shown.columns]
+                rows = zip(*([str(cell) for cell in column.cells] for column in shown.columns), strict=True)
+                found.append(to_markdown(names, rows, [True] * len(names)))
+            elif str(shown):
+                found.append(f"{markdown_text(str(shown))}\n")
+        footnotes = extension.footnotes(prefix) if analysis.results else ()
+        found += [f"{markdown_text(line)}\n" for line in footnotes if line]
+    return "".join(f"{each}\n" for each in found)
 
 
 def _row(result: LineResult) -> list[Cell]:

@@ -12,7 +12,8 @@ CI = pathlib.Path(__file__).parents[2] / "packaging" / "ci"
 COZ = r"""#!/bin/sh
 echo "$*" >>calls
 case "$*" in
-  "run "*) echo profile >out/profile.coz ;;
+  "run "*) [ -n "${FAKE_LOST:-}" ] || echo profile >out/profile.coz; exit ${FAKE_PROGRAM:-0} ;;
+  *"${FAKE_BROKEN:-nothing}") echo "half of a table"; exit 1 ;;
   *--markdown*) echo "| a | table |" ;;
   *--sarif*) echo '{"version": "2.1.0"}' ;;
 esac
@@ -65,6 +66,25 @@ def test_a_comparison_with_a_gate(tmp_path, status):
     assert done.returncode == int(status)
     assert (tmp_path / "calls").read_text() == "compare --markdown --gate slower > 1% ./a -x --- vs ./b\n"
     assert done.stdout == "| a | table |\n"
+
+
+def test_a_program_that_fails_is_not_taken_for_a_threshold(tmp_path):
+    done = run(tmp_path, "profile", "x", "--", "./p", FAKE_PROGRAM="1")
+    assert done.returncode == 3
+    assert "ended with status 1" in done.stderr
+    assert (tmp_path / "out/coz-report.md").read_text() == "| a | table |\n"
+    done = run(tmp_path, "profile", "x", "--", "./p", FAKE_PROGRAM="1", FAKE_STATUS="1")
+    assert done.returncode == 1
+
+
+def test_what_an_earlier_run_left_is_not_taken_for_a_report(tmp_path):
+    out = tmp_path / "out"
+    assert run(tmp_path, "profile", "", "--", "./p").returncode == 0
+    assert {path.name for path in out.iterdir()} == {"profile.coz", "coz-report.md", "coz-report.sarif"}
+    assert run(tmp_path, "profile", "", "--", "./p", FAKE_PROGRAM="2", FAKE_LOST="1").returncode == 3
+    assert list(out.iterdir()) == []
+    assert run(tmp_path, "profile", "", "--", "./p", FAKE_BROKEN="--markdown out/profile.coz").returncode == 1
+    assert {path.name for path in out.iterdir()} == {"profile.coz"}
 
 
 def test_without_a_condition_nothing_fails(tmp_path):

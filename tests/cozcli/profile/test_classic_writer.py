@@ -12,9 +12,10 @@ import pytest
 from in_fork import coz
 from synthetic import Line, Model, to_bytes
 
+from cozcli.analysis.analyse import analyse
 from cozcli.profile.classic_writer import ClassicWriter
 from cozcli.profile.profile import load_profile
-from cozcli.profile.records import ExperimentRecord, LatencyPoint, ThroughputPoint
+from cozcli.profile.records import ExperimentRecord, LatencyPoint, RunRecord, SamplesRecord, ThroughputPoint
 
 #: Debian's coz-profiler 0.2.2: the viewer's own parser, which is a script for browsers.
 VIEWER = Path("/usr/share/coz-profiler/viewer/js/profile.js")
@@ -86,11 +87,39 @@ def test_reading_it_back_gives_the_same_periods(profile: Path, form: str) -> Non
         assert after[key][0] == pytest.approx(time, rel=1e-6, abs=left_over), key
 
 
+@pytest.mark.parametrize("form", ["classic", "classic-json"])
+def test_reading_it_back_gives_the_same_slopes_and_marks(profile: Path, form: str) -> None:
+    """Also of programs with several points, of which each has an `experiment` of its own."""
+    assert coz("convert", "--to", form, "-o", "other", "own.coz", cwd=profile.parent).returncode == 0
+    before, after = (analyse(load_profile([str(p)])) for p in (profile, profile.with_name("other")))
+    assert len({result.point for result in before.results}) > 1
+    found = {(r.location, r.point, r.kind): r for r in after.results}
+    assert len(found) == len(before.results)
+    for result in before.results:
+        back = found[result.location, result.point, result.kind]
+        assert back.slope == pytest.approx(result.slope, abs=0.01)
+        assert back.slope_high - back.slope_low < 4 * (result.slope_high - result.slope_low)
+        assert back.marks == result.marks
+        assert back.experiments == result.experiments
+
+
+def test_samples_count_as_if_taken_each_millisecond() -> None:
+    windows = [
+        ExperimentRecord("/a.c:1", 0.5, 1000, target_samples=10, points=(ThroughputPoint("t", 5, 1000),))
+    ]
+    (run,) = load_profile_of(*windows)
+    run.record = RunRecord(time=1, period=5_000_000)
+    run.samples = SamplesRecord(10**9, 2 * 10**9, in_scope=10, lines=())
+    lines = [line.rstrip().split("\t") for line in ClassicWriter(False).lines([run])]
+    assert lines[1][-1] == "selected-samples=50"
+    assert lines[-1] == ["runtime", f"time={10**9 + 25_000_000}"]
+
+
 def test_tabs_carry_fractions_of_operations_on() -> None:
     writer = ClassicWriter(is_json=False)
     point = LatencyPoint("t", 10, 10, 1000, 1.4)
     experiment = ExperimentRecord("/a.c:1", 0.25, 1000, points=(point, ThroughputPoint("t2", 0, 1000)))
-    lines = [line for _ in range(5) for line in writer._experiment(experiment)]
+    lines = [line for _ in range(5) for line in writer._experiment(experiment, 0)]
     assert lines[0] == "experiment\tselected=/a.c:1\tspeedup=0.25\tduration=1000\tselected-samples=0\n"
     differences = [int(line.rpartition("=")[2]) for line in lines if line.startswith("latency")]
     assert sum(differences) == 7
