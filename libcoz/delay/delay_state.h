@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "delay/charge_smoother.h"
+#include "delay/clock_schedule.h"
 #include "delay/delay_ledger.h"
 #include "delay/outside_queues.h"
 #include "delay/queue_waits.h"
@@ -59,6 +60,7 @@ struct DelayState {
   Nanoseconds lock_wait_charge = 0;
   // What it waits for outside.
   OutsideQueues::Request outside;
+  ClockSchedule schedule;
   // Processor time of its pauses, ns: if it has waited at queues, or pauses busily.
   std::atomic<Nanoseconds> pause_cost{0};
 
@@ -90,6 +92,7 @@ struct DelayState {
     shared_lock = WaitCharges::kNoLock;
     lock_wait_charge = 0;
     outside = {};
+    schedule = {};
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;

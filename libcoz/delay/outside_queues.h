@@ -25,9 +25,19 @@ class OutsideQueues {
     std::uint32_t place = 0;  // + 1; 0: there is none
   };
 
+  // Whether requests at `site` are known to be served in turn, or that cannot be told now.
+  bool is_queue(std::uintptr_t site) noexcept {
+    Place& place = places_[place_of(site)];
+    if (place.site.load(std::memory_order_relaxed) != site) return false;
+    if (!place.take(1)) return true;
+    const bool is_one = place.queue.servers() != 0;
+    place.give_back();
+    return is_one;
+  }
+
   // A thread that has served `local` begins to wait in the call at `site`.
   Request come(std::uintptr_t site, Nanoseconds now, Nanoseconds local) noexcept {
-    const auto index = static_cast<std::uint32_t>(site * kHash >> kHashShift);
+    const std::uint32_t index = place_of(site);
     Place& place = places_[index];
     std::uintptr_t nobody = 0;
     if (place.site.load(std::memory_order_relaxed) != site &&
@@ -67,6 +77,10 @@ class OutsideQueues {
 
   static constexpr int kAttempts = 20;
   static constexpr std::uint32_t kManyShortCalls = 64;
+
+  static std::uint32_t place_of(std::uintptr_t site) noexcept {
+    return static_cast<std::uint32_t>(site * kHash >> kHashShift);
+  }
 
   // One in sixteen, by the clock.
   static bool is_counted_all_the_same(Nanoseconds now) noexcept { return (now >> 10) % 16 == 0; }

@@ -135,6 +135,17 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   return true;
 }
 
+// Where what is outside is not held up, nor is the clock. Where waits are targets, a wait may have
+// been made shorter. And where threads wait in turn for one thing, that is held up already.
+Nanoseconds ThreadDelays::behind_schedule(Nanoseconds deadline) noexcept {
+  if (is_interrupting()) return 0;
+  if (environment_.outside == nullptr || follows_waits() || environment_.outside->is_queue(site_)) {
+    state_.schedule = {};
+    return 0;
+  }
+  return state_.schedule.postpone(deadline, state_.clock.local());
+}
+
 void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept {
   if (lasted < kMinPause || is_interrupting()) return;
   const Exclusive exclusive(state_);

@@ -99,8 +99,8 @@ enum class ReleaseTime { kUnimportant, kNoted };
 
 class ThreadDelays {
  public:
-  // Both arguments must outlive it. It is as cheap as two pointers: wrappers make one for each
-  // call. `site` is the address to which the program's call returns.
+  // Both arguments must outlive it. Wrappers make one for each call. `site` is the address to which
+  // the program's call returns.
   ThreadDelays(DelayState& state, const DelayEnvironment& environment,
                std::uintptr_t site = 0) noexcept
       : state_(state), environment_(environment), site_(site) {}
@@ -131,8 +131,7 @@ class ThreadDelays {
     return has_charges() || global_now() > state_.clock.local() + kMinPause;
   }
 
-  // Records what the thread has served, for those whom it wakes by releasing `object`. The thread
-  // has just settled.
+  // Records what the thread, which has settled, has served, for those whom it wakes by `object`.
   void record(std::uintptr_t object, ReleaseTime time = ReleaseTime::kUnimportant) noexcept {
     const Nanoseconds local = state_.clock.local();
     const bool owes = follows_waits() && lock_waits() == WaitCharges::LockWaits::kForThis;
@@ -206,8 +205,9 @@ class ThreadDelays {
     return state_.blocked.load(std::memory_order_relaxed) &&
            state_.in_marked_wait.load(std::memory_order_relaxed);
   }
-  // Before after_blocking(), where what is outside did not end the wait: a time-out or a signal
-  // did.
+  // By how much to postpone `deadline`, if a schedule of the thread's has it (clock_schedule.h).
+  Nanoseconds behind_schedule(Nanoseconds deadline) noexcept;
+  // Before after_blocking(), where a time-out or a signal ended the wait, not what is outside.
   void leave_outside_queue() noexcept {
     if (state_.outside.place != 0) end_outside_wait(WakeSource::kNone);
   }

@@ -118,6 +118,12 @@ constexpr Nanoseconds nanoseconds_of(const timespec& time) noexcept {
   return std::clamp(time.tv_sec, -kCentury, kCentury) * kSecond + time.tv_nsec;
 }
 
+// By how much to postpone a deadline of the program's, if it is of a schedule.
+COZ_WRAPPER_PART Nanoseconds behind_schedule(const timespec* deadline) {
+  auto delays = Session::current_delays();
+  return delays && deadline != nullptr ? delays->behind_schedule(nanoseconds_of(*deadline)) : 0;
+}
+
 // The relative time-out of a call that may be repeated: all of it at first, then what is left.
 class Remaining {
  public:

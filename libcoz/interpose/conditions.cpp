@@ -22,9 +22,11 @@ COZ_WRAPPER_PART int wait_for_condition(const Condition* condition, const Mutex*
   if (!delays) return wait(Nanoseconds{0});
   const auto role =
       reinterpret_cast<std::uintptr_t>(condition) - reinterpret_cast<std::uintptr_t>(mutex);
+  const Nanoseconds behind = coz::behind_schedule(deadline);
   return coz::rules::wait_for_condition(
-      *delays, {key(condition), key(mutex), role}, [=] { return coz::is_waited_for(mutex); }, wait,
-      wake_source_of, [=] { return time_of(deadline); });
+      *delays, {key(condition), key(mutex), role}, [=] { return coz::is_waited_for(mutex); },
+      [=](Nanoseconds later) { return wait(behind + later); }, wake_source_of,
+      [=] { return time_of(deadline) + behind; });
 }
 
 template <typename Wait>

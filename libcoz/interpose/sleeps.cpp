@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "interpose/blocking.h"
+#include "interpose/deadline.h"
 #include "interpose/export.h"
 #include "kernel/real.h"
 
@@ -62,9 +63,11 @@ COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
                                timespec* remaining) {
   const auto is_interrupted = [](int error) { return error == EINTR; };
   if ((flags & TIMER_ABSTIME) != 0) {
-    const auto sleep_once = [=] {
+    const coz::Deadline until(time, coz::behind_schedule(time));
+    const auto sleep_once = [&] {
       return coz::past_samples(
-          [=] { return COZ_REAL(clock_nanosleep)(clock, flags, time, remaining); }, is_interrupted);
+          [&] { return COZ_REAL(clock_nanosleep)(clock, flags, until.get(), remaining); },
+          is_interrupted);
     };
     const bool is_known = clock == CLOCK_MONOTONIC && time != nullptr;
     const OutsideWait wait(WaitClass::kSleep, OutsideWait::kNever,

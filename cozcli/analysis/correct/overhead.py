@@ -26,6 +26,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from statistics import fmean
 from types import MappingProxyType
 
 import numpy as np
@@ -78,7 +79,7 @@ class OverheadOfSamples:
         if moved:
             seen = make_series("", _references_and_baselines(context.by_target, context.runs, ()))
             unknown = {series.key for series in seen} - found.keys()
-            found |= dict.fromkeys(unknown, Overhead(error=PRIOR_ERROR))
+            found |= dict.fromkeys(sorted(unknown), Overhead(error=PRIOR_ERROR))
         context.overheads.update(found)
         if not context.of_windows_only and _starts_many_threads(context.runs):
             for key, overhead in context.overheads.items():
@@ -255,16 +256,15 @@ def _references_and_baselines(
 def _log_slowdowns(series: Series, response: Response, put_back: Floats) -> tuple[Floats, Floats]:
     """log(p_0/P_0) of each block, and how much it counts; both (blocks,). put_back: to each window's log p.
 
-    Baselines are brought to the machine's full speed. No probe runs in a reference window, so it counts less,
-    the slower the machine was around it. The median is robust against single windows.
+    All are brought to the machine's full speed. No probe runs in a reference window: its neighbours tell how
+    slow the machine was. The slower, the less it counts. The median is robust against single windows.
     """
     ratios, weights = [], []
     usable = series.has_visits
     logs = np.log(np.where(usable, series.numerator, 1.0) / np.where(usable, series.denominator, 1.0))
     discount = response.weights(series.slowness, series.stolen)
     is_reference = series.speedup == REFERENCE
-    logs = logs + put_back - response.stolen * series.stolen
-    logs = np.where(is_reference, logs, logs - response.slowness * series.slowness)
+    logs = logs + put_back - response.stolen * series.stolen - response.slowness * series.slowness
     for stratum in np.unique(series.stratum[is_reference & usable]):
         own = is_reference & usable & (series.stratum == stratum)
         others = ~is_reference & usable & (series.stratum == stratum)
@@ -294,10 +294,10 @@ def _share_left(runs: Sequence[Run]) -> float:
 
 
 def _slowness_around(start: int, windows: Sequence[Window]) -> float:
-    """The machine's slowness in the worse of the windows before and after."""
+    """The machine's slowness: the mean of the windows before and after."""
     after = bisect_left(windows, start, key=lambda window: window.record.start)
     neighbours = windows[max(after - 1, 0) : after + 1]
-    return max((abs(window.slowness) for window in neighbours), default=0.0)
+    return fmean(window.slowness for window in neighbours) if neighbours else 0.0
 
 
 def _in_order(by_target: Mapping[str, Sequence[Window]]) -> dict[int, list[Window]]:

@@ -33,8 +33,8 @@ class BlockTable:
 
     speedups: (S,), ascending. numerator, denominator, exposure, time: sums over the windows of a cell,
     (K, S + 1), column 0 the baseline. weight: the mean over a cell's windows, likewise. paired: (K, S), does
-    the block hold the speedup and a baseline? pools: S + 1, the first of baselines; a speedup without pooled
-    windows has an empty one. windows: how many are used, (S + 1,).
+    the block hold the speedup and a baseline, and a visit in either? pools: S + 1, the first of baselines; a
+    speedup without pooled windows has an empty one. windows: how many are used, (S + 1,).
     """
 
     series: Series
@@ -81,7 +81,8 @@ def arrange_in_blocks(series: Series) -> BlockTable | None:
         for values in (series.numerator, series.denominator, series.exposure, series.time, series.weight)
     ]
     watched = sums[3] > 0
-    paired = watched[:, 1:] & watched[:, :1]
+    visited = (sums[1][:, 1:] > 0) | (sums[1][:, :1] > 0)  # else the block says nothing
+    paired = watched[:, 1:] & watched[:, :1] & visited
 
     pooled = series.stratum == POOL
     members = [pooled & (column == level) for level in range(len(levels))]

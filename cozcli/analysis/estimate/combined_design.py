@@ -78,7 +78,8 @@ class CombinedDesign:
             self.matrix[beside, self.bends_of(target)] = -self.share[target] * shape
         speedups = rows.speedups
         for number, pair in enumerate(self.pairs):
-            together = np.minimum(*speedups[:, pair].T) / rows.part
+            part = rows.part_of(*np.array(pair)[:, None])[:, 0]
+            together = np.minimum(*speedups[:, pair].T) / part
             self.matrix[:, self.first_pair + number] = -self.smaller_share(pair) * together
         self._loses = self._losing()
         self.update(None, np.ones(len(rows)))

@@ -26,6 +26,10 @@ that were assigned, not those that samples made of them, are the covariates: the
 independent of whatever else happens in a window, while samples are not. One coefficient κ takes out most of
 the chance (docs/decisions/combined_windows.md).
 
+Of a latency, all of that is saved of the time of an operation by itself; how much shorter its queue makes it
+is one more number, η (queue_link.py). Windows hardly tell it, so that effects are means over several η, each
+weighted by how likely it makes the windows, and their errors include how those differ.
+
 The logarithm of p is fitted: linearised where it stands (Gauss and Newton), by one step of the mixed model
 (statistics/mixed_model.py) after another. Windows far off count less (Huber 1964).
 """
@@ -34,7 +38,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +51,7 @@ from cozcli.analysis.estimate.combined_design import (
     at_speedups,
 )
 from cozcli.analysis.estimate.combined_rows import CombinedRows
+from cozcli.analysis.estimate.queue_link import QueueLink
 from cozcli.analysis.result import THROUGHPUT
 from cozcli.analysis.statistics.arrays import Floats
 from cozcli.analysis.statistics.mixed_model import Group, Posterior, Variances, settled, solve
@@ -59,10 +64,14 @@ EXPECTED_U, EXPECTED_BEND, STRENGTH = 0.25, 0.4, 2.0
 VARIANCE_PAIR = 0.5**2
 #: Variances above this are not of targets that save a part of their share.
 MOST_VARIANCE = 1.0
-#: Periods beyond these parts of that without speedups are treated as at them.
+#: Where less or more than these parts of the time is left, it is treated as if these were.
 LEAST, MOST = 0.1, 20.0
 #: Behind a queue, a latency may become a hundredth.
 LEAST_LATENCY = 0.005
+#: The η that are tried for latencies, and the prior of log(1 + η): normal, with this standard deviation.
+ETAS, PRIOR_ETA = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0), 1.0
+#: An η that makes the windows less likely than the best one by this factor is left out.
+MIN_LIKELIHOOD = 1e-3
 #: Below this part of the period, windows are not more exact in absolute terms.
 FULL_WEIGHT = 0.5
 #: Residuals beyond so many standard deviations count less.
@@ -80,15 +89,19 @@ START = 0.03**2
 class CombinedFit:
     """The model with its coefficients, in the order of `CombinedDesign`.
 
-    relative: p/B of each window, (N,). weight: how much each counts in the end, residual: of its log period.
+    left: the part of the time that is left in each window, (N,); p/B is `link.relative(left)`. weight: how
+    much each counts in the end, residual: of its log period. others: fits with another link, each with its
+    likelihood against this one's, at most 1.
     """
 
     rows: CombinedRows
     design: CombinedDesign
     posterior: Posterior
-    relative: Floats
+    link: QueueLink
+    left: Floats
     weight: Floats
     residual: Floats
+    others: tuple[tuple[float, CombinedFit], ...] = ()
 
     @property
     def share(self) -> Floats:
@@ -120,44 +133,76 @@ class CombinedFit:
         return target in self.design.bending
 
     def effects(self, target: int, speedups: Floats) -> tuple[Floats, Floats]:
-        """A target's effects at S speedups, (S,), and their covariance, (S, S)."""
+        """A target's effects at S speedups, (S,), and their covariance, (S, S): means over all links."""
+        fits = [(1.0, self), *self.others]
+        weight = np.array([likelihood for likelihood, _ in fits])
+        found = [fit._effects_by_link(target, speedups) for _, fit in fits]
+        value = np.average([each for each, _ in found], axis=0, weights=weight)
+        spread = [covariance + np.outer(each - value, each - value) for each, covariance in found]
+        return np.asarray(value), np.asarray(np.average(spread, axis=0, weights=weight))
+
+    def saved(self, target: int, speedups: Floats) -> Floats:
+        """What part of the time a target saves at S speedups, (S,)."""
+        operator, columns = self._saving(target, speedups)
+        return np.asarray(operator @ self.posterior.mean[columns])
+
+    def _effects_by_link(self, target: int, speedups: Floats) -> tuple[Floats, Floats]:
+        operator, columns = self._saving(target, speedups)
+        covariance = operator @ self.posterior.covariance[np.ix_(columns, columns)] @ operator.T
+        left = 1 - operator @ self.posterior.mean[columns]
+        slope = self.link.slope(left)
+        return 1 - self.link.relative(left), covariance * np.outer(slope, slope)
+
+    def _saving(self, target: int, speedups: Floats) -> tuple[Floats, list[int]]:
+        """What the coefficients of some columns count in what a target saves."""
         columns = [1, FIXED + target]
         operator = np.repeat(speedups[:, None], 2, axis=1)
         if self.may_bend(target):
             bends = self.design.bends_of(target)
             columns += range(bends.start, bends.stop)
             operator = np.hstack([operator, at_speedups(self.design.components, speedups)])
-        operator = self.share[target] * operator
-        covariance = self.posterior.covariance[np.ix_(columns, columns)]
-        return operator @ self.posterior.mean[columns], operator @ covariance @ operator.T
+        return self.share[target] * operator, columns
 
 
 def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT, pairs: Sequence[Pair] = ()) -> CombinedFit:
     """Fit all windows of one progress point of this kind; `pairs` may help, or not, only together."""
+    if kind == THROUGHPUT:
+        return _fit_link(rows, kind, pairs, QueueLink())
+    fits = [_fit_link(rows, kind, pairs, QueueLink(eta)) for eta in ETAS]
+    prior = -((np.log1p(ETAS) / PRIOR_ETA) ** 2) / 2
+    logarithm = prior + [fit.posterior.log_likelihood for fit in fits]
+    best = int(np.argmax(logarithm))
+    likelihood = np.exp(logarithm - logarithm[best])
+    others = [i for i in range(len(fits)) if i != best and likelihood[i] >= MIN_LIKELIHOOD]
+    return replace(fits[best], others=tuple((float(likelihood[i]), fits[i]) for i in others))
+
+
+def _fit_link(rows: CombinedRows, kind: str, pairs: Sequence[Pair], link: QueueLink) -> CombinedFit:
     design = CombinedDesign(rows, pairs)
     variances = _start(rows, design, kind)
     least = LEAST if kind == THROUGHPUT else LEAST_LATENCY
-    response, relative, weight, excess = rows.log_period, np.ones(len(rows)), rows.weight, np.ones(1)
+    left, known, far, excess = np.ones(len(rows)), rows.weight, np.ones(1), np.ones(1)
     for _ in range(MAX_STEPS):
-        x = design.matrix / relative[:, None]
+        weight = known * far / excess
+        # log(p/B) as a function of 1 + X·θ, linearised at the last θ.
+        steepness = link.log_slope(left)
+        response = rows.log_period - np.log(link.relative(left)) + steepness * (left - 1)
+        x = design.matrix * steepness[:, None]
         x[:, 0] = 1.0
         posterior, better = solve(response - MEAN_C * x[:, 1], x, weight, rows.block, variances)
         posterior.mean[1] += MEAN_C
         is_settled = settled(variances, better, TOLERANCE)
         residual = response - x @ posterior.mean - posterior.block[rows.block]
-        excess = excess * _excess(rows, residual, weight, better.noise)
-        far = _nearness(residual, weight, better.noise)
+        excess = _excess(rows, residual, known * far, better.noise)
+        far = _nearness(residual, known / excess, better.noise)
         now = np.clip(1 + design.matrix[:, 1:] @ posterior.mean[1:], least, MOST)
-        is_settled &= bool(np.abs(np.log(now / relative)).max() < TOLERANCE)
+        is_settled &= bool(np.abs(np.log(now / left)).max() < TOLERANCE)
         if is_settled:
             break
-        relative, variances = now, better
-        design.update(posterior.mean, relative)
-        # The logarithm of 1 + X·θ, linearised at the last θ.
-        response = rows.log_period - np.log(relative) + (relative - 1) / relative
-        weight = rows.weight * far * np.minimum(relative / FULL_WEIGHT, 1.0) ** 2
-        weight = weight / excess
-    return CombinedFit(rows, design, posterior, relative, weight, residual)
+        left, variances = now, better
+        design.update(posterior.mean, left)
+        known = rows.weight * np.minimum(link.relative(left) / FULL_WEIGHT, 1.0) ** 2
+    return CombinedFit(rows, design, posterior, link, left, weight, residual)
 
 
 def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:

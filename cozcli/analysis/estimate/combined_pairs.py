@@ -89,7 +89,11 @@ def estimate_pair(fit: CombinedFit, pair: Pair, kind: str, factors: Sequence[Fac
     """The estimate of a pair that has a term. `factors`: as in `estimate_combined`."""
     column = fit.design.first_pair + fit.design.pairs.index(pair)
     unit = PAIR_SPEEDUP * fit.design.smaller_share(pair)
-    effect = unit * float(fit.posterior.mean[column])
+    saved = unit * float(fit.posterior.mean[column])
+    alone = 1 - sum(float(fit.saved(target, np.array([PAIR_SPEEDUP]))[0]) for target in pair)
+    left = np.array([alone, alone - saved])
+    effect = -float(np.diff(fit.link.relative(left))[0])
+    unit *= float(fit.link.slope(left).mean())
     variance = unit**2 * float(fit.posterior.covariance[column, column])
     variance += float(environment(fit, np.array([unit]))[0]) ** 2
     for factor in factors:
@@ -112,9 +116,10 @@ def _pairs_of_partners(rows: CombinedRows) -> list[Pair]:
     large = rows.partner.copy()
     with_main = np.flatnonzero(rows.partner.any(axis=1) & (rows.main >= 0) & (rows.main_speedup > 0))
     large[with_main, rows.main[with_main]] = True
-    times = large.T.astype(np.int64) @ large
-    first, second = np.nonzero(np.triu(times, 1) >= MIN_TOGETHER)
-    return [(int(i), int(j)) for i, j in zip(first, second, strict=True)]
+    targets = np.flatnonzero(large.any(axis=0))
+    seen = large[:, targets].astype(np.float64)
+    first, second = np.nonzero(np.triu(seen.T @ seen, 1) >= MIN_TOGETHER)
+    return [(int(targets[i]), int(targets[j])) for i, j in zip(first, second, strict=True)]
 
 
 def _test_terms(fit: CombinedFit) -> _Tests:
@@ -144,14 +149,16 @@ def _p_values(score: Floats, information: Floats, freedom: float | Floats) -> Fl
 def _candidates(fit: CombinedFit) -> list[Pair]:
     """Pairs without a term that their windows could show."""
     rows = fit.rows
-    precision = fit.weight / fit.posterior.variances.noise / (rows.part * fit.relative) ** 2
+    precision = fit.weight / fit.posterior.variances.noise * fit.link.log_slope(fit.left) ** 2
     speedups = rows.speedups
-    alone = precision @ (speedups * fit.share) ** 2
+    all_targets = np.arange(len(fit.share))
+    alone = precision @ (speedups / rows.part_of(all_targets, all_targets) * fit.share) ** 2
     eligible = np.flatnonzero(alone >= MIN_POWER**2)
     found: list[Pair] = []
     for place, i in enumerate(eligible):
         with_it, others = speedups[:, i] > 0, eligible[place + 1 :]
         together = np.minimum(speedups[with_it][:, [i]], speedups[with_it][:, others])
+        together /= rows.part_of(np.array([i]), others, with_it)
         largest = np.minimum(fit.share[i], fit.share[others])
         is_shown = (precision[with_it] @ together**2) * largest**2 >= MIN_POWER**2
         is_shown &= np.count_nonzero(together, axis=0) >= MIN_TOGETHER
@@ -177,9 +184,10 @@ def _score(fit: CombinedFit, pairs: Sequence[Pair]) -> tuple[Floats, Floats]:
     rows, given, weight = fit.rows, fit.posterior.variances, fit.weight
     speedups, index = rows.speedups, np.array(pairs).T
     smaller = np.minimum(fit.share[index[0]], fit.share[index[1]])
-    scale = (rows.part * fit.relative)[:, None]
-    z = -smaller * np.minimum(speedups[:, index[0]], speedups[:, index[1]]) / scale
-    x = fit.design.matrix / fit.relative[:, None]
+    steepness = fit.link.log_slope(fit.left)[:, None]
+    together = np.minimum(speedups[:, index[0]], speedups[:, index[1]]) / rows.part_of(*index)
+    z = -smaller * together * steepness
+    x = fit.design.matrix * steepness
     x[:, 0] = 1.0
     of_block = np.bincount(rows.block, weight)
     shrunk = (1.0 / (of_block + given.noise / given.block))[:, None]

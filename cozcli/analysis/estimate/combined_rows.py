@@ -40,6 +40,11 @@ class CombinedRows:
     def __len__(self) -> int:
         return len(self.log_period)
 
+    def part_of(self, first: Ints, second: Ints, windows: Bools | slice = slice(None)) -> Floats:
+        """Of K pairs of targets: `part` where one of them is the main target, else 1; (windows, K)."""
+        main, part = self.main[windows, None], self.part[windows, None]
+        return np.where((main == first) | (main == second), part, 1.0)
+
     @property
     def speedups(self) -> Floats:
         """Of all targets, the main one too, (N, J)."""

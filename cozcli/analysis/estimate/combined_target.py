@@ -22,7 +22,7 @@ from cozcli.analysis.input.series import Factor
 from cozcli.analysis.input.targets import Target
 from cozcli.analysis.result import THROUGHPUT, CurvePoint, Fit
 from cozcli.analysis.statistics.arrays import Floats, Ints
-from cozcli.analysis.statistics.distributions import LEVEL, normal_tail, t_quantile
+from cozcli.analysis.statistics.distributions import LEVEL, t_quantile, t_tail
 
 #: Every target has effects at these speedups, however they were obtained.
 ALWAYS = (0.25, 0.5, 0.75)
@@ -169,9 +169,10 @@ def _own_evidence(fit: CombinedFit, number: int, speedups: Floats, bound: float)
         known.append(_without_prior(fit, number, speedups))
     share = float(fit.share[number])
     beyond = max((saving * share - bound) / (error * share) for saving, error in known)
-    is_beyond = bool(normal_tail(beyond) * len(fit.share) * len(known) < MAX_FALSE_BEYOND)
+    freedom = fit.posterior.freedom
+    is_beyond = bool(t_tail(beyond, freedom) * len(fit.share) * len(known) < MAX_FALSE_BEYOND)
     saving, error = min(known, key=lambda each: each[1])
-    return 2 * normal_tail(abs(saving) / error), is_beyond
+    return min(2 * float(t_tail(abs(saving) / error, freedom)), 1.0), is_beyond
 
 
 def _without_prior(fit: CombinedFit, number: int, speedups: Floats) -> tuple[float, float]:

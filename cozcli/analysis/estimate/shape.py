@@ -62,8 +62,9 @@ def outline(result: LineResult) -> Outline:
         return Outline(top, Shape.BENDS, top)
     last = points[-1]
     knee = next(point for point in points if point.effect >= NEARLY_ALL * top.effect)
-    bounds = [point.low / point.speedup for point in points if point.speedup <= knee.speedup]
-    if knee is not last and last.high < sum(bounds) / len(bounds) * last.speedup:
+    before = [point for point in points if point.speedup <= knee.speedup]
+    steepness = sum((p.effect - factor * (p.effect - p.low)) / p.speedup for p in before) / len(before)
+    if knee is not last and last.effect + factor * (last.high - last.effect) < steepness * last.speedup:
         return Outline(top, Shape.LEVELS, knee)
     return Outline(top, Shape.OPEN, top)
 

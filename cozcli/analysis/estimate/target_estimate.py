@@ -49,9 +49,9 @@ def estimate_target(table: BlockTable, variance: Variance) -> TargetEstimate:
     """
     log_replicates, freedom = draw_replicates(table, variance)
     factor = table.series.factor
-    effect = effects(log_ratios(table)) * factor
+    effect = np.minimum(effects(log_ratios(table)) * factor, 1.0)
     drawn = draw_factors(table.series.factors, len(log_replicates))
-    replicates = effects(log_replicates) * (factor * drawn)
+    replicates = np.minimum(effects(log_replicates) * (factor * drawn), 1.0)
     weights = ratio_sums(table)[1]
     slope_of = curve.slope_operator(table.speedups, weights)
     low, high = percentile_interval(np.column_stack([replicates @ slope_of, replicates]))

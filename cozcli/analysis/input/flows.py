@@ -101,6 +101,10 @@ class RunFlows:
 
 def flows_by_run(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]]) -> list[RunFlows]:
     """What the stages did, of all runs that saw queues."""
+    own: dict[int, list[tuple[str, int, Window]]] = defaultdict(list)
+    for target, windows in by_target.items():
+        for position, window in enumerate(windows):
+            own[window.run].append((target, position, window))
     found = []
     for number, run in enumerate(runs):
         flows = _flows_in_order(run)
@@ -116,9 +120,8 @@ def flows_by_run(runs: Sequence[Run], by_target: Mapping[str, Sequence[Window]])
                 first=half == 0,
                 window=window,
             )
-            for target, windows in by_target.items()
-            for position, window in enumerate(windows)
-            if window.run == number and not window.is_of_other_target
+            for target, position, window in own[number]
+            if not window.is_of_other_target
             for half, flow in enumerate(window.record.flows)
             if flow.threads
         ]

@@ -17,7 +17,7 @@ from cozcli.profile.records import Companion, ExperimentRecord
 #: From this dose on, speedup × share, a companion is a partner.
 MIN_DOSE = 0.04
 #: And from this part of the limit of all companions' dose on; a companion has half of that limit at most.
-MIN_PART = 0.75
+MIN_PART = 0.55
 
 
 def min_partner_dose(limit: float) -> float:

@@ -59,7 +59,7 @@ class Variances:
 @dataclass(frozen=True)
 class Posterior:
     """Coefficients with their covariance, (P,) and (P, P); effects of the blocks; degrees of freedom of
-    noise.
+    noise; the logarithm of the marginal likelihood, but for a constant.
     """
 
     mean: Floats
@@ -67,6 +67,7 @@ class Posterior:
     block: Floats
     variances: Variances
     freedom: float
+    log_likelihood: float
 
 
 def solve(y: Floats, x: Floats, weight: Floats, block: Ints, given: Variances) -> tuple[Posterior, Variances]:
@@ -87,7 +88,7 @@ def solve(y: Floats, x: Floats, weight: Floats, block: Ints, given: Variances) -
     sum_y = np.bincount(block, weight * y, len(of_block))
     information = (weighted.T @ x - sums.T @ (shrunk[:, None] * sums)) / given.noise
     right = (weighted.T @ y - sums.T @ (shrunk * sum_y)) / given.noise
-    covariance = _inverse(information, prior)
+    covariance, log_determinant = _inverse(information, prior)
     mean = covariance @ right
     effect = shrunk * (sum_y - sums @ mean)
     spread = shrunk[:, None] * sums
@@ -102,7 +103,10 @@ def solve(y: Floats, x: Floats, weight: Floats, block: Ints, given: Variances) -
         block=_next(given.block, effect**2, in_blocks, np.full(len(effect), given.block)),
         groups=tuple(_next_group(group, mean, determined) for group in given.groups),
     )
-    return Posterior(mean, covariance, effect, given, freedom), better
+    log_determinant += float(np.log1p(of_block * given.block / given.noise).sum())
+    log_determinant += float(np.log(given.noise / weight).sum())
+    log_likelihood = -(log_determinant + float(weight * y @ left) / given.noise) / 2
+    return Posterior(mean, covariance, effect, given, freedom, log_likelihood), better
 
 
 def sum_by_block(values: Floats, block: Ints, blocks: int) -> Floats:
@@ -112,11 +116,15 @@ def sum_by_block(values: Floats, block: Ints, blocks: int) -> Floats:
     return np.asarray(np.add.reduceat(values[order], starts, axis=0))
 
 
-def _inverse(information: Floats, prior: Floats) -> Floats:
-    """The inverse of information + 1/prior, scaled by the priors: a variance near 0 does no harm."""
+def _inverse(information: Floats, prior: Floats) -> tuple[Floats, float]:
+    """The inverse of information + 1/prior, and the logarithm of the determinant of 1 + prior·information.
+
+    Scaled by the priors: a variance near 0 does no harm.
+    """
     scale = np.sqrt(prior)
     scaled = scale[:, None] * information * scale + np.eye(len(prior))
-    return np.asarray(scale[:, None] * np.linalg.inv(scaled) * scale)
+    inverse = np.asarray(scale[:, None] * np.linalg.inv(scaled) * scale)
+    return inverse, float(np.linalg.slogdet(scaled)[1])
 
 
 def _next_group(group: Group, mean: Floats, determined: Floats) -> Group:

@@ -41,6 +41,20 @@ def test_a_step_is_the_posterior_of_the_dense_model() -> None:
     assert found.block == pytest.approx(of_blocks, rel=1e-6, abs=1e-10)
 
 
+def test_the_likelihood_is_that_of_the_dense_model() -> None:
+    rng, x, block, weight = layout()
+    same_block = (block[:, None] == block).astype(float)
+    found, dense = [], []
+    for noise, of_blocks, variance in [(0.5, 0.3, 0.7), (1.5, 0.01, 0.1)]:
+        y = rng.normal(size=len(x))
+        found.append(solve(y, x, weight, block, given(noise, of_blocks, variance))[0].log_likelihood)
+        prior = np.concatenate([[100.0], variance + np.linspace(0, 0.1, 5)])
+        covariance = np.diag(noise / weight) + of_blocks * same_block + (x * prior) @ x.T
+        determinant = np.linalg.slogdet(covariance)[1]
+        dense.append(-(determinant + y @ np.linalg.solve(covariance, y)) / 2)
+    assert found == pytest.approx(dense, rel=1e-6)
+
+
 def test_steps_find_the_variances() -> None:
     rng = np.random.default_rng(3)
     rows, blocks, columns = 3000, 150, 200
