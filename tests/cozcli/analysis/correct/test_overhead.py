@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from cozcli.analysis.result import Overhead
 from cozcli.analysis.statistics.weighted import weighted_median
 from cozcli.profile.profile import Profile, collect_runs
 from cozcli.profile.reader import ReadProblems, read_records
+from cozcli.profile.records import ExperimentRecord
 from cozcli.reports.json_report import JsonReport
 from cozcli.reports.text import TextReport
 
@@ -46,6 +48,10 @@ def overhead_of(profile: Profile) -> Overhead:
     )
     assert list(found) == [("request", "throughput")]
     return found["request", "throughput"]
+
+
+def slower(points: Sequence[Any], slowness: float) -> tuple[Any, ...]:
+    return tuple(point._replace(elapsed=round(point.elapsed * slowness)) for point in points)
 
 
 def relative_errors(profile: Profile) -> list[float]:
@@ -113,6 +119,21 @@ def test_intervals_keep_their_coverage(blocks: int) -> None:
 def test_a_machine_that_slows_down_is_no_overhead() -> None:
     found = overhead_of(profile(40, references=True, disturbed=0.3, noise=0.01))
     assert found.slowdown == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_machine_that_is_slow_most_of_the_time_hides_no_overhead() -> None:
+    slow = profile(40, references=True, disturbed=1e-9, slowdown=1.15, noise=0.01)
+    for run in slow.runs:
+        for number, record in enumerate([*run.experiments, *run.references]):
+            slowness = 1.0 if record.block < 4 else 1.1
+            if isinstance(record, ExperimentRecord):
+                run.experiments[number] = record._replace(
+                    probe_time=record.probe_time * slowness, points=slower(record.points, slowness)
+                )
+            else:
+                at = number - len(run.experiments)
+                run.references[at] = record._replace(points=slower(record.points, slowness))
+    assert overhead_of(slow).slowdown == pytest.approx(1.15, abs=0.03)
 
 
 def test_few_references_hardly_change_anything() -> None:

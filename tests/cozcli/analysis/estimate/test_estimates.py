@@ -10,7 +10,8 @@ from cozcli.analysis.estimate.block_table import arrange_in_blocks
 from cozcli.analysis.estimate.curve import fit_curve, slope_operator, value_at
 from cozcli.analysis.estimate.period_ratio import log_ratios
 from cozcli.analysis.estimate.replicates import small_sample_factor
-from cozcli.analysis.estimate.variance import model_covariance, residual_variance
+from cozcli.analysis.estimate.target_estimate import estimate_target
+from cozcli.analysis.estimate.variance import Variance, model_covariance, residual_variance
 from cozcli.analysis.input.series import make_series
 from cozcli.analysis.input.windows import usable_windows
 from cozcli.profile.profile import collect_runs
@@ -32,6 +33,23 @@ def test_one_block_gives_the_plain_ratio() -> None:
     table = table_of(Model([Line("/a.c:1", lambda s: 0.4 * s)], noise=0, per_block=20), 1)
     expected = np.log(1 - 0.4 * table.speedups)
     assert log_ratios(table) == pytest.approx(expected, abs=1e-6)
+
+
+def test_blocks_without_a_visit_are_no_comparisons() -> None:
+    """As of a point that only start-up visits: one block tells little, however many there are."""
+    records = Model([Line("/a.c:1", lambda s: 0.0)], speedups=(0.5,)).records(12)
+    for record in records:
+        if record["type"] == "experiment" and record["block"] > 1:
+            record["points"] = [point | {"visits": 0} for point in record["points"]]
+    windows = usable_windows(
+        collect_runs(read_records(to_bytes(records).splitlines(True), ReadProblems()), "x")
+    )
+    (series,) = make_series("/a.c:1", windows.by_target["/a.c:1"])
+    table = arrange_in_blocks(series)
+    assert table is not None
+    assert table.total_units <= 2
+    estimate = estimate_target(table, Variance(5e6, 5.0))
+    assert estimate.high[0] - estimate.low[0] > 0.001
 
 
 def test_covariance_of_the_model_is_that_of_its_estimates() -> None:
