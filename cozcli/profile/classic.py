@@ -10,8 +10,8 @@ What they say and what they leave out, seen in real files:
   ends holds the run's length, and in real time; those in between hold the length of one window;
 * a latency point has the number in progress at one instant instead of an average.
 
-Ours (classic_writer.py) have an `experiment` for each point of a window, with a duration of its own. Such ones
-are one window if they follow each other, agree in all else, and name different points.
+Ours (classic_writer.py) have an `experiment` for each point of a window, with a duration of its own. Those
+that follow each other, agree in all else, and name different points are one window.
 """
 
 from __future__ import annotations

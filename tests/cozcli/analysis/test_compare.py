@@ -97,6 +97,15 @@ def test_builds_in_different_folders() -> None:
     assert not any(change.moved for change in found.changes)
 
 
+def test_builds_in_different_folders_may_have_a_region() -> None:
+    """Which has no file that both could share."""
+    builds = [
+        analysis_of([Line(f"{root}/a.c:1", lambda s: 0.4 * s), Line("region parse", lambda s: 0.0)])
+        for root in ("/home/a/src", "/ci/src")
+    ]
+    assert len(compare(*builds).changes) == 2
+
+
 def test_few_data_change_nothing_for_certain() -> None:
     before = analysis_of([Line("/s/a.c:1", lambda s: 0.6 * s)], 2)
     after = analysis_of([Line("/s/a.c:1", lambda s: -0.6 * s)], 2)

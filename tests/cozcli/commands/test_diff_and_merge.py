@@ -240,3 +240,13 @@ def test_a_run_that_is_given_twice_counts_once(folder: Path) -> None:
     twice = coz("report", "--json", "a.coz", "again.coz", cwd=folder)
     assert json.loads(twice.stdout)["results"] == json.loads(once.stdout)["results"]
     assert "a run in again.coz is also in a.coz; it counts once" in twice.stderr
+
+
+@pytest.mark.parametrize("order", [("early.coz", "a.coz"), ("a.coz", "early.coz")])
+def test_of_a_run_and_an_earlier_copy_the_whole_run_counts(folder: Path, order: tuple[str, str]) -> None:
+    lines = (folder / "a.coz").read_bytes().splitlines(keepends=True)
+    (folder / "early.coz").write_bytes(b"".join(lines[: len(lines) // 3]))
+    whole = coz("report", "--json", "a.coz", cwd=folder)
+    both = coz("report", "--json", *order, cwd=folder)
+    assert json.loads(both.stdout)["results"] == json.loads(whole.stdout)["results"]
+    assert "a run in early.coz is also in a.coz; it counts once" in both.stderr
