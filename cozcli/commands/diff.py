@@ -57,14 +57,15 @@ def execute(options: argparse.Namespace) -> int:
         baseline_periods([run for run in profile.runs if run.arrival_speedup == load], analysis.results)
         for profile, analysis, load in zip(profiles, (before, after), loads, strict=True)
     ]
-    wanted = {result.point for result in (*before.results, *after.results)}
+    everything = compare(before, after)
+    comparison = choose(everything, options.line, options.progress_point)
+    chosen = [each for change in comparison.changes for each in (change.before, change.after)]
+    wanted = {result.point for result in (*chosen, *comparison.only_before, *comparison.only_after)}
     sides = Sides(
         names,
         (before, after),
         {name: (a, periods[1][name]) for name, a in periods[0].items() if name in periods[1].keys() & wanted},
     )
-    everything = compare(before, after)
-    comparison = choose(everything, options.line, options.progress_point)
     match options.form:
         case "json":
             text = diff_reports.render_json(comparison, sides)

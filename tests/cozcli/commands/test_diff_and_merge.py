@@ -234,6 +234,18 @@ def test_periods_are_those_of_one_load(folder: Path) -> None:
     assert period["after"] == pytest.approx(period["before"], rel=0.03)
 
 
+def test_periods_are_of_the_points_that_are_shown(folder: Path) -> None:
+    lines = [Line("/s/a.c:1", lambda s: 0.5 * s)]
+    raw = b"".join(to_bytes(Model(lines, seed=1, point=point).records(40)) for point in ("parse", "request"))
+    (folder / "two.coz").write_bytes(raw)
+    every = json.loads(coz("diff", "--json", "two.coz", "two.coz", cwd=folder).stdout)
+    one = json.loads(
+        coz("diff", "--json", "--progress-point", "parse", "two.coz", "two.coz", cwd=folder).stdout
+    )
+    assert {period["point"] for period in every["periods"]} == {"parse", "request"}
+    assert {period["point"] for period in one["periods"]} == {"parse"}
+
+
 def test_a_run_that_is_given_twice_counts_once(folder: Path) -> None:
     once = coz("report", "--json", "a.coz", cwd=folder)
     (folder / "again.coz").write_bytes((folder / "a.coz").read_bytes())
