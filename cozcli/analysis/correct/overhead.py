@@ -32,6 +32,7 @@ from types import MappingProxyType
 import numpy as np
 
 from cozcli.analysis import messages
+from cozcli.analysis.correct.machine_speed import bring_to_full_speed
 from cozcli.analysis.correct.protocol import Context
 from cozcli.analysis.input.partners import records_without_partner
 from cozcli.analysis.input.series import Factor, Series, make_series
@@ -149,7 +150,7 @@ def _records_of_moved_queues(all_series: Sequence[Series], context: Context) -> 
     for series in all_series:
         if series.lasting.any():
             windows = context.by_target[series.location]
-            moves = series.transient | _has_effect(series, context) | _is_lent(series, windows)
+            moves = series.transient | _has_effect(series, context) | _is_lent(series, windows, context)
             moving |= {id(window.record) for window, each in zip(windows, moves, strict=True) if each}
     if not moving:
         return moving
@@ -181,9 +182,10 @@ def _has_effect(series: Series, context: Context) -> Bools:
     return np.isin(series.speedup, changed)
 
 
-def _is_lent(series: Series, windows: Sequence[Window]) -> Bools:
+def _is_lent(series: Series, windows: Sequence[Window], context: Context) -> Bools:
     """In which windows was the pace another than the one that lasts? (N,)"""
     (raw,) = (each for each in make_series(series.location, windows) if each.key == series.key)
+    raw = bring_to_full_speed(raw, context.responses)
     with np.errstate(divide="ignore", invalid="ignore"):
         change = raw.numerator * series.denominator / (raw.denominator * series.numerator)
     return series.lasting & ~(np.abs(change - 1) < LENT)
