@@ -15,6 +15,7 @@ from cozcli.analysis.result import COMPLETED, LATENCY, Analysis, LineResult
 from cozcli.load.shifts import selected_shifts
 from cozcli.load.words import load_name
 from cozcli.reports.base import common_directory, describe_runs, short_point
+from cozcli.reports.elide import elide, elide_end, elide_path
 from cozcli.reports.figure import literal
 from cozcli.reports.targets import target_name
 from cozcli.reports.theme import LIGHT, Theme
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 #: Lines of which curves at several loads are drawn, at most.
 MAX_LINES = 6
 COLUMNS = 3
+#: Sizes of text, in points.
+HEADING, TITLE = 8, 9
 MARK: Any = {"marker": "o", "markersize": 3.5, "linewidth": 1.4, "capsize": 2}
 
 
@@ -42,17 +45,24 @@ def draw_load(analysis: Analysis, theme: Theme = LIGHT) -> Figure:
     rows = -(-number // columns)
     size = (6.4, 4.2) if number == 1 else (3.9 * columns, 3.3 * rows + 0.7)
     figure = Figure(figsize=size, layout=ConstrainedLayoutEngine(h_pad=0.1, w_pad=0.1))
-    figure.suptitle(
-        "\n".join(map(literal, describe_runs(analysis))), x=0.02, ha="left", fontsize=8, color=theme.grey
-    )
+    heading = [literal(elide_end(line, 70 * size[0], HEADING)) for line in describe_runs(analysis)]
+    figure.suptitle("\n".join(heading), x=0.02, ha="left", fontsize=HEADING, color=theme.grey)
+    room = 72 * size[0] / columns - 50  # what the axes' labels leave
     prefix = common_directory([result.location for result in analysis.results])
     panels = figure.subplots(rows, columns, squeeze=False).flat
     # Panels come second: zip takes no further one when the first has ended.
     for result, axes in zip(points, panels, strict=False):
-        _draw_scalability(axes, result, literal(short_point(analysis, result.point, prefix)), theme)
+        name = elide(short_point(analysis, result.point, prefix), 0.8 * room, TITLE, "bold")
+        _draw_scalability(axes, result, literal(name), theme)
     for shift, axes in zip(shifts, panels, strict=False):
         same = [result for result in analysis.results if result.key == shift.base.key]
-        _draw_line(axes, analysis, same, literal(target_name(shift.base, prefix)), theme)
+        _draw_line(
+            axes,
+            analysis,
+            same,
+            literal(elide_path(target_name(shift.base, prefix), room, TITLE, "bold")),
+            theme,
+        )
     for axes in panels:
         axes.set_axis_off()
     return figure
@@ -112,7 +122,7 @@ def _draw_scalability(axes: Axes, result: Scalability, name: str, theme: Theme) 
     kinds = {LATENCY: ", latency", COMPLETED: ", completed"}
     _frame(axes, f"{name}{kinds.get(result.kind, '')}", "Load: time between requests taken away", theme)
     axes.set_ylabel("Latency reduction" if result.kind == LATENCY else "Program speedup")
-    axes.set_xlim(0, min(1.0, max(loads) * 1.08))
+    axes.set_xlim(0, min(1.0, max(loads) * 1.08) or 1.0)
     # One window tells nothing of its interval, which is then endless.
     low = min(0.0, *(min(point.speedup, max(point.speedup_low, -1.0)) for point in result.points))
     high = max(0.05, *(max(point.speedup, min(point.speedup_high, 1.0)) for point in result.points))
@@ -145,7 +155,7 @@ def _draw_line(
 
 
 def _frame(axes: Axes, title: str, label: str, theme: Theme) -> None:
-    axes.set_title(title, loc="left", fontsize=9, fontweight="bold")
+    axes.set_title(title, loc="left", fontsize=TITLE, fontweight="bold")
     axes.set_xlabel(label, fontsize=8)
     axes.axhline(0, color=theme.grey, linewidth=0.6)
     axes.xaxis.set_major_formatter(PercentFormatter(1, decimals=0))
