@@ -65,7 +65,7 @@ def register(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) ->
 
 def execute(options: argparse.Namespace) -> int:
     """Read, analyse, print."""
-    shared.require_packages(*PACKAGES, *([] if options.form else ["rich"]))
+    shared.require_packages(*PACKAGES, *(["rich"] if options.form in (None, "markdown") else []))
     # numpy takes a tenth of a second to load, and threads: `coz run` must have neither.
     from cozcli.analysis.analyse import analyse, select
     from cozcli.analysis.rank.result_filter import ResultFilter

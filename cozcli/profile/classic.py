@@ -133,7 +133,11 @@ class ClassicAssembler:
                 if self._lines is not None:
                     self._lines.append(line)
             case "experiment":
-                experiment = self._experiment_of(fields)
+                try:
+                    experiment = self._experiment_of(fields)
+                except RecordError:
+                    yield from self.finish()  # the points that follow are not of the one before
+                    raise
                 if (
                     self._experiment is not None
                     and self._points

@@ -6,15 +6,20 @@
 // D the deadline, L the delay that the thread has served, and L_0 what it had served when the
 // schedule began, the wait has to end at D + (L − L_0).
 //
-// A schedule is known by its steps: several in a row are equal to the nanosecond. Where a deadline
-// depends on the clock, they never are. Where the program is late and begins anew, a step differs,
-// and nothing is postponed until several are equal again.
+// A schedule is known by its steps: several in a row are equal to the nanosecond. Where the program
+// adds a time to what the clock says, they hardly ever are. Where it rounds that (to the next full
+// second), they may be: then deadlines are postponed by less than a step, until the program skips
+// one. Where the program is late and begins anew, a step differs, and nothing is postponed until
+// several are equal again.
 //
-// One thread owns it. Time is handed in, ns. Zeroed memory knows no schedule.
+// A thread may have several schedules, each by the call that waits. One thread owns them. Time is
+// handed in, ns. Zeroed memory knows no schedule.
 #ifndef LIBCOZ_DELAY_CLOCK_SCHEDULE_H
 #define LIBCOZ_DELAY_CLOCK_SCHEDULE_H
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "common/clock.h"
 
@@ -46,6 +51,38 @@ class ClockSchedule {
   Nanoseconds step_ = 0;
   int equal_ = 0;         // the last steps that were equal
   Nanoseconds base_ = 0;  // L_0
+};
+
+class ClockSchedules {
+ public:
+  // `site`: of the call that waits.
+  Nanoseconds postpone(std::uintptr_t site, Nanoseconds deadline, Nanoseconds local) noexcept {
+    Place* place = find(site);
+    if (place == nullptr) {
+      place = &places_[next_++ % kPlaces];
+      *place = {site, {}};
+    }
+    return place->schedule.postpone(deadline, local);
+  }
+  void forget(std::uintptr_t site) noexcept {
+    if (Place* place = find(site)) *place = {};
+  }
+
+ private:
+  static constexpr std::uint32_t kPlaces = 4;
+  struct Place {
+    std::uintptr_t site = 0;
+    ClockSchedule schedule;
+  };
+
+  Place* find(std::uintptr_t site) noexcept {
+    const auto found = std::find_if(places_.begin(), places_.end(),
+                                    [=](const Place& place) { return place.site == site; });
+    return found == places_.end() ? nullptr : &*found;
+  }
+
+  std::array<Place, kPlaces> places_{};
+  std::uint32_t next_ = 0;
 };
 
 }  // namespace coz

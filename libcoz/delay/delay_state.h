@@ -60,7 +60,7 @@ struct DelayState {
   Nanoseconds lock_wait_charge = 0;
   // What it waits for outside.
   OutsideQueues::Request outside;
-  ClockSchedule schedule;
+  ClockSchedules schedules;
   // Processor time of its pauses, ns: if it has waited at queues, or pauses busily.
   std::atomic<Nanoseconds> pause_cost{0};
 
@@ -92,7 +92,7 @@ struct DelayState {
     shared_lock = WaitCharges::kNoLock;
     lock_wait_charge = 0;
     outside = {};
-    schedule = {};
+    schedules = {};
     pause_cost.store(0, std::memory_order_relaxed);
     smoother.reset();
     smoothed_target = kNoTarget;

@@ -11,8 +11,7 @@ constexpr std::uintptr_t kMinSignalFrame = 512;
 constexpr std::uintptr_t kSameStack = 1U << 20;
 
 // What a thread pays at once, beyond what it owed at first, while others wait for a lock in the
-// selected target, in periods. If it is the holder and nobody has noticed, it would owe more the
-// longer it pays.
+// selected target, in periods: an unnoticed holder would owe more the longer it pays.
 constexpr int kMaxPeriodsBesideLocks = 5;
 
 // By how much the clock wakes a thread late: usually (by its timer slack, and the wake-up), and at
@@ -139,11 +138,12 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
 // been made shorter. And where threads wait in turn for one thing, that is held up already.
 Nanoseconds ThreadDelays::behind_schedule(Nanoseconds deadline) noexcept {
   if (is_interrupting()) return 0;
-  if (environment_.outside == nullptr || follows_waits() || environment_.outside->is_queue(site_)) {
-    state_.schedule = {};
-    return 0;
+  const bool is_held_up = environment_.outside != nullptr && !follows_waits();
+  if (is_held_up && !environment_.outside->is_queue(site_).value_or(false)) {
+    return state_.schedules.postpone(site_, deadline, state_.clock.local());
   }
-  return state_.schedule.postpone(deadline, state_.clock.local());
+  state_.schedules.forget(site_);
+  return 0;
 }
 
 void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept {

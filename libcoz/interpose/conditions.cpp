@@ -18,11 +18,11 @@ using coz::WakeSource;
 template <typename Condition, typename Mutex, typename Wait, typename WakeSourceOf>
 COZ_WRAPPER_PART int wait_for_condition(const Condition* condition, const Mutex* mutex, Wait wait,
                                         WakeSourceOf wake_source_of, const timespec* deadline) {
+  const Nanoseconds behind = coz::behind_schedule(deadline);
   auto delays = coz::Session::current_delays();
-  if (!delays) return wait(Nanoseconds{0});
+  if (!delays) return wait(behind);
   const auto role =
       reinterpret_cast<std::uintptr_t>(condition) - reinterpret_cast<std::uintptr_t>(mutex);
-  const Nanoseconds behind = coz::behind_schedule(deadline);
   return coz::rules::wait_for_condition(
       *delays, {key(condition), key(mutex), role}, [=] { return coz::is_waited_for(mutex); },
       [=](Nanoseconds later) { return wait(behind + later); }, wake_source_of,

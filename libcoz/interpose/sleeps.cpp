@@ -63,7 +63,7 @@ COZ_EXPORT int clock_nanosleep(clockid_t clock, int flags, const timespec* time,
                                timespec* remaining) {
   const auto is_interrupted = [](int error) { return error == EINTR; };
   if ((flags & TIMER_ABSTIME) != 0) {
-    const coz::Deadline until(time, coz::behind_schedule(time));
+    const coz::Deadline until(time, coz::is_of_real_time(clock) ? coz::behind_schedule(time) : 0);
     const auto sleep_once = [&] {
       return coz::past_samples(
           [&] { return COZ_REAL(clock_nanosleep)(clock, flags, until.get(), remaining); },

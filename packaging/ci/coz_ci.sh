@@ -13,7 +13,7 @@ shift 3
 out=${COZ_CI_OUTPUT:-.}
 coz=${COZ:-coz}
 mkdir -p "$out"
-rm -f "$out/coz-report.md" "$out/coz-report.sarif"
+rm -f "$out/coz-report.md"
 status=0
 
 # write FILE COMMAND...: the command's output, or no file.
@@ -29,7 +29,7 @@ write() {
 
 case $mode in
   profile)
-    rm -f "$out/profile.coz"
+    rm -f "$out/profile.coz" "$out/coz-report.sarif"
     # shellcheck disable=SC2086 # options are separated by spaces
     $coz run -o "$out/profile.coz" ${COZ_CI_OPTIONS:-} --- "$@" || {
       echo "coz_ci.sh: the program, or coz run, ended with status $?" >&2

@@ -87,6 +87,12 @@ def test_what_an_earlier_run_left_is_not_taken_for_a_report(tmp_path):
     assert {path.name for path in out.iterdir()} == {"profile.coz"}
 
 
+def test_a_comparison_leaves_what_a_profile_has_written(tmp_path):
+    assert run(tmp_path, "profile", "", "--", "./p").returncode == 0
+    assert run(tmp_path, "compare", "", "--", "./a", "---", "vs", "./b").returncode == 0
+    assert (tmp_path / "out/coz-report.sarif").exists()
+
+
 def test_without_a_condition_nothing_fails(tmp_path):
     assert run(tmp_path, "profile", "", "--", "./p", FAKE_STATUS="1").returncode == 0
     assert run(tmp_path, "compare", "", "--", "./a", "---", "vs", "./b", FAKE_STATUS="1").returncode == 0

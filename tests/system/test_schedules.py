@@ -6,7 +6,7 @@ import pytest
 @pytest.mark.measured
 @pytest.mark.parametrize("how", ["sleep", "condition"])
 def test_a_schedule_is_kept_in_effective_time(coz, build, request, how):
-    """In real time, ticks come 1.75 times as often in effective time, as if the line mattered to them."""
+    """In real time, ticks come four times as often in effective time, as if the line mattered to them."""
     source = request.config.rootpath / "tests/programs/schedules.cpp"
     line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "LINE compute" in text)
     options = ("--fixed-line", f"{source}:{line}", "--fixed-speedup", 75)

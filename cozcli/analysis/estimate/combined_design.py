@@ -58,7 +58,7 @@ class CombinedDesign:
     def __init__(self, rows: CombinedRows, pairs: Sequence[Pair] = ()) -> None:
         self.share = np.maximum([target.share for target in rows.targets], MIN_SHARE)
         self.components = _components()
-        self._rows = rows
+        self.rows = rows
         self._sped_up = np.flatnonzero((rows.main >= 0) & (rows.main_speedup > 0))
         self._main = rows.main[self._sped_up]
         partners = np.flatnonzero(rows.partner.any(axis=0))
@@ -90,10 +90,10 @@ class CombinedDesign:
 
     def _losing(self) -> Bools:
         """(N, J): which companions lose something to a flat curve. Of pairs, their coefficient tells."""
-        loses = ~self._rows.partner
+        loses = ~self.rows.partner
         for pair in self.pairs:
             for main, other in (pair, pair[::-1]):
-                loses[self._rows.main == main, other] = False
+                loses[self.rows.main == main, other] = False
         return loses
 
     def bends_of(self, target: int) -> slice:
@@ -103,7 +103,7 @@ class CombinedDesign:
 
     def update(self, mean: Floats | None, relative: Floats) -> None:
         """Fill in what depends on the coefficients, `mean`, and on p/B, `relative`: losses and κ."""
-        rows, flat = self._rows, np.zeros(len(self._rows))
+        rows, flat = self.rows, np.zeros(len(self.rows))
         if mean is not None:
             for target in self.bending:
                 own = self._own(target)

@@ -132,23 +132,32 @@ class CombinedFit:
         """Do windows tell of this target's bends?"""
         return target in self.design.bending
 
-    def effects(self, target: int, speedups: Floats) -> tuple[Floats, Floats]:
-        """A target's effects at S speedups, (S,), and their covariance, (S, S): means over all links."""
+    @property
+    def links(self) -> list[tuple[float, CombinedFit]]:
+        """All fits that count, each with its weight; the sum is 1."""
         fits = [(1.0, self), *self.others]
-        weight = np.array([likelihood for likelihood, _ in fits])
-        found = [fit._effects_by_link(target, speedups) for _, fit in fits]
-        value = np.average([each for each, _ in found], axis=0, weights=weight)
-        spread = [covariance + np.outer(each - value, each - value) for each, covariance in found]
-        return np.asarray(value), np.asarray(np.average(spread, axis=0, weights=weight))
+        return [(likelihood / sum(weight for weight, _ in fits), fit) for likelihood, fit in fits]
+
+    def effects(self, target: int, speedups: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+        """A target's effects at S speedups, (S,), and their covariance, (S, S): means over all links.
+
+        unknown: covariance of what the target saves, beyond what the windows tell; (S, S).
+        """
+        found = [(weight, *fit._effects_by_link(target, speedups, unknown)) for weight, fit in self.links]
+        value = np.asarray(sum(weight * each for weight, each, _ in found))
+        spread = [
+            weight * (covariance + np.outer(each - value, each - value)) for weight, each, covariance in found
+        ]
+        return value, np.asarray(sum(spread))
 
     def saved(self, target: int, speedups: Floats) -> Floats:
         """What part of the time a target saves at S speedups, (S,)."""
         operator, columns = self._saving(target, speedups)
         return np.asarray(operator @ self.posterior.mean[columns])
 
-    def _effects_by_link(self, target: int, speedups: Floats) -> tuple[Floats, Floats]:
+    def _effects_by_link(self, target: int, speedups: Floats, unknown: Floats) -> tuple[Floats, Floats]:
         operator, columns = self._saving(target, speedups)
-        covariance = operator @ self.posterior.covariance[np.ix_(columns, columns)] @ operator.T
+        covariance = operator @ self.posterior.covariance[np.ix_(columns, columns)] @ operator.T + unknown
         left = 1 - operator @ self.posterior.mean[columns]
         slope = self.link.slope(left)
         return 1 - self.link.relative(left), covariance * np.outer(slope, slope)
@@ -167,21 +176,41 @@ class CombinedFit:
 def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT, pairs: Sequence[Pair] = ()) -> CombinedFit:
     """Fit all windows of one progress point of this kind; `pairs` may help, or not, only together."""
     if kind == THROUGHPUT:
-        return _fit_link(rows, kind, pairs, QueueLink())
-    fits = [_fit_link(rows, kind, pairs, QueueLink(eta)) for eta in ETAS]
-    prior = -((np.log1p(ETAS) / PRIOR_ETA) ** 2) / 2
-    logarithm = prior + [fit.posterior.log_likelihood for fit in fits]
-    best = int(np.argmax(logarithm))
-    likelihood = np.exp(logarithm - logarithm[best])
+        return fit_with_link(rows, kind, pairs, QueueLink())
+    fits: list[CombinedFit] = []
+    logarithms: list[float] = []
+    for eta in ETAS:  # each begins where the last one ended
+        fits.append(fit_with_link(rows, kind, pairs, QueueLink(eta), fits[-1] if fits else None))
+        prior = -((math.log1p(eta) / PRIOR_ETA) ** 2) / 2
+        logarithms.append(fits[-1].posterior.log_likelihood + prior)
+        if logarithms[-1] < max(logarithms) + math.log(MIN_LIKELIHOOD):
+            break
+    best = int(np.argmax(logarithms))
+    likelihood = np.exp(np.array(logarithms) - logarithms[best])
     others = [i for i in range(len(fits)) if i != best and likelihood[i] >= MIN_LIKELIHOOD]
     return replace(fits[best], others=tuple((float(likelihood[i]), fits[i]) for i in others))
 
 
-def _fit_link(rows: CombinedRows, kind: str, pairs: Sequence[Pair], link: QueueLink) -> CombinedFit:
+def fit_with_link(
+    rows: CombinedRows,
+    kind: str,
+    pairs: Sequence[Pair],
+    link: QueueLink,
+    near: CombinedFit | None = None,
+) -> CombinedFit:
+    """The same with one link. near: a fit of the same terms from which to begin."""
     design = CombinedDesign(rows, pairs)
-    variances = _start(rows, design, kind)
+    variances = _start(design, kind, link)
+    mean_c = MEAN_C / (1 + link.eta)
     least = LEAST if kind == THROUGHPUT else LEAST_LATENCY
     left, known, far, excess = np.ones(len(rows)), rows.weight, np.ones(1), np.ones(1)
+    if near is not None:
+        left = near.left
+        known = rows.weight * _exactness(link, left)
+        design.update(near.posterior.mean, left)
+        variances = replace(
+            variances, noise=near.posterior.variances.noise, block=near.posterior.variances.block
+        )
     for _ in range(MAX_STEPS):
         weight = known * far / excess
         # log(p/B) as a function of 1 + X·θ, linearised at the last θ.
@@ -189,8 +218,8 @@ def _fit_link(rows: CombinedRows, kind: str, pairs: Sequence[Pair], link: QueueL
         response = rows.log_period - np.log(link.relative(left)) + steepness * (left - 1)
         x = design.matrix * steepness[:, None]
         x[:, 0] = 1.0
-        posterior, better = solve(response - MEAN_C * x[:, 1], x, weight, rows.block, variances)
-        posterior.mean[1] += MEAN_C
+        posterior, better = solve(response - mean_c * x[:, 1], x, weight, rows.block, variances)
+        posterior.mean[1] += mean_c
         is_settled = settled(variances, better, TOLERANCE)
         residual = response - x @ posterior.mean - posterior.block[rows.block]
         excess = _excess(rows, residual, known * far, better.noise)
@@ -201,27 +230,36 @@ def _fit_link(rows: CombinedRows, kind: str, pairs: Sequence[Pair], link: QueueL
             break
         left, variances = now, better
         design.update(posterior.mean, left)
-        known = rows.weight * np.minimum(link.relative(left) / FULL_WEIGHT, 1.0) ** 2
+        known = rows.weight * _exactness(link, left)
     return CombinedFit(rows, design, posterior, link, left, weight, residual)
 
 
-def _start(rows: CombinedRows, design: CombinedDesign, kind: str) -> Variances:
+def _exactness(link: QueueLink, left: Floats) -> Floats:
+    """How much a window counts for how long its period is, (N,)."""
+    return np.asarray(np.minimum(link.relative(left) / FULL_WEIGHT, 1.0) ** 2)
+
+
+def _start(design: CombinedDesign, kind: str, link: QueueLink) -> Variances:
     # Of a throughput point, a target saves about as much as its share, or nothing.
     variance_c, most, pair = VARIANCE_C, MOST_VARIANCE, VARIANCE_PAIR
     if kind != THROUGHPUT:
         variance_c, most, pair = VARIANCE_OF_LATENCIES, math.inf, VARIANCE_OF_LATENCIES
-    variances = np.array([target.share_variance for target in rows.targets])
+    # Priors are of effects, which are 1 + η times what is saved: else the widest prior would win.
+    scale = (1 + link.eta) ** 2
+    of_shares = np.array([target.share_variance for target in design.rows.targets])
     bends, losses = BENDS * len(design.bending), len(design.bending)
-    u, bend = EXPECTED_U**2, EXPECTED_BEND**2
+    u, bend = EXPECTED_U**2 / scale, EXPECTED_BEND**2 / scale
     return Variances(
         START,
         START,
         (
-            Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c, VARIANCE_KAPPA])),
-            Group(slice(FIXED, design.first_bend), u, variances, u, STRENGTH, most),
+            Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c / scale, VARIANCE_KAPPA])),
+            Group(slice(FIXED, design.first_bend), u, of_shares / scale, u, STRENGTH, most),
             Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH, most),
             Group(slice(design.first_loss, design.first_pair), VARIANCE_LOSS, np.zeros(losses)),
-            Group(slice(design.first_pair, design.matrix.shape[1]), pair, np.zeros(len(design.pairs))),
+            Group(
+                slice(design.first_pair, design.matrix.shape[1]), pair / scale, np.zeros(len(design.pairs))
+            ),
         ),
     )
 

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cozcli.analysis.estimate.combined_design import Pair
-from cozcli.analysis.estimate.combined_fit import CombinedFit, fit_combined
+from cozcli.analysis.estimate.combined_fit import CombinedFit, fit_combined, fit_with_link
 from cozcli.analysis.estimate.combined_rows import CombinedRows
 from cozcli.analysis.estimate.combined_target import environment
 from cozcli.analysis.input.series import Factor
@@ -69,6 +69,7 @@ def fit_with_pairs(rows: CombinedRows, kind: str) -> tuple[CombinedFit, tuple[Pa
     """The fit of all windows of a progress point, and the pairs for which there is evidence."""
     terms = list(_pairs_of_partners(rows))
     fit = fit_combined(rows, kind, terms)
+    link = fit.link
     candidates = _candidates(fit)
     for _ in range(MAX_ADDED):
         within, others = _test_terms(fit), _test_candidates(fit, [c for c in candidates if c not in terms])
@@ -78,6 +79,8 @@ def fit_with_pairs(rows: CombinedRows, kind: str) -> tuple[CombinedFit, tuple[Pa
         if not discoveries([*within.p, *others.p], MAX_FALSE_PAIRS)[len(within.pairs) + best]:
             break
         terms.append(others.pairs[best])
+        fit = fit_with_link(rows, kind, terms, link)
+    if kind != THROUGHPUT and fit.design.pairs != tuple(_pairs_of_partners(rows)):
         fit = fit_combined(rows, kind, terms)
     within = _test_terms(fit)
     untested = max(len(candidates) - (len(terms) - len(_pairs_of_partners(rows))), 0)
@@ -87,15 +90,9 @@ def fit_with_pairs(rows: CombinedRows, kind: str) -> tuple[CombinedFit, tuple[Pa
 
 def estimate_pair(fit: CombinedFit, pair: Pair, kind: str, factors: Sequence[Factor] = ()) -> PairEstimate:
     """The estimate of a pair that has a term. `factors`: as in `estimate_combined`."""
-    column = fit.design.first_pair + fit.design.pairs.index(pair)
-    unit = PAIR_SPEEDUP * fit.design.smaller_share(pair)
-    saved = unit * float(fit.posterior.mean[column])
-    alone = 1 - sum(float(fit.saved(target, np.array([PAIR_SPEEDUP]))[0]) for target in pair)
-    left = np.array([alone, alone - saved])
-    effect = -float(np.diff(fit.link.relative(left))[0])
-    unit *= float(fit.link.slope(left).mean())
-    variance = unit**2 * float(fit.posterior.covariance[column, column])
-    variance += float(environment(fit, np.array([unit]))[0]) ** 2
+    found = [(weight, *_effect_of_pair(each, pair)) for weight, each in fit.links]
+    effect = sum(weight * each for weight, each, _ in found)
+    variance = sum(weight * (each_variance + (each - effect) ** 2) for weight, each, each_variance in found)
     for factor in factors:
         effect, variance = effect * factor.value, variance * factor.value**2
         variance += (factor.relative_error * effect) ** 2
@@ -105,6 +102,18 @@ def estimate_pair(fit: CombinedFit, pair: Pair, kind: str, factors: Sequence[Fac
         most = PAIR_SPEEDUP * min(fit.rows.targets[each].bound for each in pair)
     effect, low, high = (min(max(each, -most), most) for each in (effect, effect - half, effect + half))
     return PairEstimate(pair, effect, low, high, _together(fit.rows, pair))
+
+
+def _effect_of_pair(fit: CombinedFit, pair: Pair) -> tuple[float, float]:
+    """By one link: the effect of both less those of each alone, and its variance."""
+    column = fit.design.first_pair + fit.design.pairs.index(pair)
+    unit = PAIR_SPEEDUP * fit.design.smaller_share(pair)
+    alone = np.array([float(fit.saved(target, np.array([PAIR_SPEEDUP]))[0]) for target in pair])
+    both = np.array([1 - alone.sum() - unit * float(fit.posterior.mean[column])])
+    effect = float(np.sum(fit.link.relative(1 - alone) - 1)) + 1 - float(fit.link.relative(both)[0])
+    variance = unit**2 * float(fit.posterior.covariance[column, column])
+    variance += float(environment(fit, np.array([unit]))[0]) ** 2
+    return effect, variance * float(fit.link.slope(both)[0]) ** 2
 
 
 def _together(rows: CombinedRows, pair: Pair) -> int:

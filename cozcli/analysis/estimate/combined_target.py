@@ -134,15 +134,16 @@ def _effects(
     fit: CombinedFit, number: int, kind: str, speedups: Floats, factors: Sequence[Factor], pauses: float
 ) -> tuple[Floats, Floats]:
     """Effects at the speedups, and their covariance."""
-    value, covariance = fit.effects(number, speedups)
     share = float(fit.share[number])
     around = environment(fit, share * speedups)
+    unknown = np.outer(around, around)
+    if not fit.may_bend(number):
+        unknown += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)
+    value, covariance = fit.effects(number, speedups, unknown)
     beside = pauses * min(share, 1.0) * speedups
     if kind != THROUGHPUT:
         beside = beside * TIMES_OF_LATENCY * np.maximum(1 - value, 0.0)
-    covariance += np.outer(around, around) + np.outer(beside, beside)
-    if not fit.may_bend(number):
-        covariance += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)
+    covariance += np.outer(beside, beside)
     for factor in factors:
         value, covariance = value * factor.value, covariance * factor.value**2
         covariance += factor.relative_error**2 * np.outer(value, value)
@@ -150,7 +151,7 @@ def _effects(
 
 
 def environment(fit: CombinedFit, dose: Floats) -> Floats:
-    """Standard deviation of what effects of these doses are without companions, against those among them."""
+    """Standard deviation of what these doses save without companions, against what they save among them."""
     companions = np.where(fit.rows.partner, 0.0, fit.rows.companions)
     around = LARGE_DOSE * float((companions @ fit.share).mean())
     return np.asarray(ENVIRONMENT * dose / (1 + dose / max(around, 1e-9)))

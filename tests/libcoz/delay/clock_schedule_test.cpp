@@ -57,6 +57,22 @@ TEST_CASE("a deadline for which a thread waits again is as late as before") {
   CHECK(schedule.postpone(deadline += kStep, 700) == 700);
 }
 
+TEST_CASE("a thread may wait elsewhere meanwhile") {
+  coz::ClockSchedules schedules;
+  Nanoseconds deadline = 5 * coz::kSecond;
+  for (int i = 0; i < 5; ++i) schedules.postpone(0x10, deadline += kStep, 0);
+  CHECK(schedules.postpone(0x20, deadline + 7 * kMillisecond, 300) == 0);
+  CHECK(schedules.postpone(0x10, deadline += kStep, 400) == 400);
+  schedules.forget(0x20);
+  CHECK(schedules.postpone(0x10, deadline += kStep, 500) == 500);
+  schedules.forget(0x10);
+  CHECK(schedules.postpone(0x10, deadline += kStep, 600) == 0);
+  // There is room for four; the next one takes the place of the first.
+  for (std::uintptr_t site = 1; site <= 4; ++site) schedules.postpone(site, kStep, 0);
+  for (int i = 0; i < 4; ++i) schedules.postpone(4, deadline += kStep, 600);
+  CHECK(schedules.postpone(4, deadline += kStep, 700) == 100);
+}
+
 TEST_CASE("a thread that keeps to a schedule keeps to it in effective time") {
   World world;
   const auto outside = std::make_unique<coz::OutsideQueues>();

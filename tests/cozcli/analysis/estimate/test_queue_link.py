@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from combined_evidence import analyse_records
@@ -35,17 +37,20 @@ def test_a_queue_that_grows_stays_finite() -> None:
         assert (values > 0).all()
 
 
-def latencies(eta: float, seed: int) -> tuple[dict[str, float], list[dict[str, object]]]:
-    """A program's savings by location, and records with latencies only, as long as its queue makes them."""
-    program = Program("serial", 8, seed)
-    program.work = np.array([0.3, 0.2, 0.15, 0.1, 0.1, 0.05, 0.05, 0.05])
+def latencies(eta: float, seed: int, pairs: float) -> tuple[dict[str, float], list[dict[str, Any]]]:
+    """What each line takes of an operation, by location, and records with the latencies that follow."""
+    program = Program("serial", 12, seed)
+    program.work = np.array([0.25, 0.2, 0.15, 0.1, 0.08, 0.06, *[0.16 / 6] * 6])
     saved = {program.location(line): float(part) for line, part in enumerate(program.work)}
-    records = Measurement(seed=seed, dose=0.0).records(program, 160)
+    records = Measurement(seed=seed, dose=0.05, pairs=pairs).records(program, 240)
+    targets = {record["number"]: record["location"] for record in records if record["type"] == "target"}
     rng, link = np.random.default_rng(seed), QueueLink(eta)
     for record in records:
         if record["type"] != "experiment":
             continue
-        left = np.array(1 - record["speedup"] * saved[record["location"]])
+        speedups = [(record["location"], record["speedup"])] if record["location"] in saved else []
+        speedups += [(targets[number], speedup) for number, speedup, *_ in record["companions"]]
+        left = np.array(1 - sum(speedup * saved[location] for location, speedup in speedups))
         latency = 2e7 * float(link.relative(left)) * np.exp(0.1 * rng.standard_normal())
         point = record["points"][0]
         arrivals, elapsed = point["visits"], point["elapsed"]
@@ -53,16 +58,15 @@ def latencies(eta: float, seed: int) -> tuple[dict[str, float], list[dict[str, o
             {"name": "request", "kind": "latency", "arrivals": arrivals, "departures": arrivals}
             | {"elapsed": elapsed, "in_progress": latency * arrivals / elapsed}
         ]
-    # Companions of no consequence, so that the windows count as combined.
-    records[0]["companion_dose"] = 0.05
     return saved, records
 
 
+@pytest.mark.parametrize("pairs", [0.0, 0.5])
 @pytest.mark.parametrize("eta", [0.0, 1.0, 4.0])
-def test_curves_behind_a_queue(eta: float) -> None:
+def test_curves_behind_a_queue(eta: float, pairs: float) -> None:
     held, errors = [], []
-    for seed in range(5):
-        saved, records = latencies(eta, seed)
+    for seed in range(3):
+        saved, records = latencies(eta, seed, pairs)
         for result in analyse_records(records).results:
             if saved[result.location] < 0.15:
                 continue
