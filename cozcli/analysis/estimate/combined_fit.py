@@ -69,7 +69,7 @@ LEAST, MOST = 0.1, 20.0
 #: Behind a queue, a latency may become a hundredth.
 LEAST_LATENCY = 0.005
 #: The η that are tried for latencies, and the prior of log(1 + η): normal, with this standard deviation.
-ETAS, PRIOR_ETA = (0.0, 0.5, 1.0, 2.0, 4.0, 8.0), 1.0
+ETAS, PRIOR_ETA = (0.0, 1.0, 3.0, 8.0), 1.0
 #: An η that makes the windows less likely than the best one by this factor is left out.
 MIN_LIKELIHOOD = 1e-3
 #: Below this part of the period, windows are not more exact in absolute terms.
@@ -208,9 +208,7 @@ def fit_with_link(
         left = near.left
         known = rows.weight * _exactness(link, left)
         design.update(near.posterior.mean, left)
-        variances = replace(
-            variances, noise=near.posterior.variances.noise, block=near.posterior.variances.block
-        )
+        variances = _near(variances, near, link)
     for _ in range(MAX_STEPS):
         weight = known * far / excess
         # log(p/B) as a function of 1 + X·θ, linearised at the last θ.
@@ -232,6 +230,16 @@ def fit_with_link(
         design.update(posterior.mean, left)
         known = rows.weight * _exactness(link, left)
     return CombinedFit(rows, design, posterior, link, left, weight, residual)
+
+
+def _near(start: Variances, fit: CombinedFit, link: QueueLink) -> Variances:
+    """What is estimated of variances, as a fit with another link has found it."""
+    found, scale = fit.posterior.variances, ((1 + fit.link.eta) / (1 + link.eta)) ** 2
+    groups = tuple(
+        replace(group, variance=known.variance * scale) if group.strength > 0 else group
+        for group, known in zip(start.groups, found.groups, strict=True)
+    )
+    return Variances(found.noise, found.block, groups)
 
 
 def _exactness(link: QueueLink, left: Floats) -> Floats:
