@@ -103,7 +103,8 @@ class ClassicAssembler:
     """Puts the lines of classic records together; one per file.
 
     `feed` takes objects in the order of the file and yields the records that are complete by then;
-    `finish` yields the last one. Raises `RecordError`, after which feeding may go on.
+    `finish` yields the last one. Raises `RecordError`, after which feeding may go on; where an `experiment`
+    is lost, `finish` comes first.
     """
 
     def __init__(self) -> None:
@@ -133,11 +134,7 @@ class ClassicAssembler:
                 if self._lines is not None:
                     self._lines.append(line)
             case "experiment":
-                try:
-                    experiment = self._experiment_of(fields)
-                except RecordError:
-                    yield from self.finish()  # the points that follow are not of the one before
-                    raise
+                experiment = self._experiment_of(fields)
                 if (
                     self._experiment is not None
                     and self._points

@@ -43,6 +43,8 @@ def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Rec
         if values is None:
             if raw.endswith(b"\n"):
                 problems.garbage.append(number)
+                if b"experiment" in raw:  # the points that follow are not of the one before
+                    yield from classic.finish()
                 if is_damaged_start(raw):
                     yield from _start_of_unknown_run(classic)
             else:
@@ -60,6 +62,8 @@ def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Rec
                     yield record
         except RecordError as error:
             problems.rejected.append((number, str(error)))
+            if b"experiment" in raw:
+                yield from classic.finish()
             if is_damaged_start(raw):
                 yield from _start_of_unknown_run(classic)
     yield from classic.finish()

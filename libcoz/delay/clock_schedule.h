@@ -6,11 +6,11 @@
 // D the deadline, L the delay that the thread has served, and L_0 what it had served when the
 // schedule began, the wait has to end at D + (L − L_0).
 //
-// A schedule is known by its steps: several in a row are equal to the nanosecond. Where the program
-// adds a time to what the clock says, they hardly ever are. Where it rounds that (to the next full
-// second), they may be: then deadlines are postponed by less than a step, until the program skips
-// one. Where the program is late and begins anew, a step differs, and nothing is postponed until
-// several are equal again.
+// A schedule is known by its steps: several in a row are equal to the nanosecond. A deadline that
+// is computed as "now + x" hardly ever repeats a step. One that is rounded up to the next second
+// does: it is postponed, too, by less than a step, until the program misses a second. Where the
+// program is late and begins anew, a step differs, and nothing is postponed until several are equal
+// again.
 //
 // A thread may have several schedules, each by the call that waits. One thread owns them. Time is
 // handed in, ns. Zeroed memory knows no schedule.
@@ -31,8 +31,10 @@ class ClockSchedule {
   static constexpr int kEqualSteps = 3;
 
   // The thread, which has served `local`, waits until `deadline`, by any clock. Returns by how much
-  // to postpone that.
-  Nanoseconds postpone(Nanoseconds deadline, Nanoseconds local) noexcept {
+  // to postpone that. `adds`: whether what it has served since the last wait counts.
+  Nanoseconds postpone(Nanoseconds deadline, Nanoseconds local, bool adds = true) noexcept {
+    if (!adds) base_ += local - local_;
+    local_ = local;
     if (deadline != last_) {  // else it waits on, as for a condition
       const Nanoseconds step = deadline - last_;
       if (step != step_ || step <= 0) {
@@ -43,46 +45,52 @@ class ClockSchedule {
       step_ = step;
       last_ = deadline;
     }
-    return equal_ < kEqualSteps ? 0 : std::max<Nanoseconds>(0, local - base_);
+    return is_one() ? std::max<Nanoseconds>(0, local - base_) : 0;
   }
+  bool is_one() const noexcept { return equal_ == kEqualSteps; }
 
  private:
   Nanoseconds last_ = 0;
   Nanoseconds step_ = 0;
-  int equal_ = 0;         // the last steps that were equal
-  Nanoseconds base_ = 0;  // L_0
+  int equal_ = 0;          // the last steps that were equal
+  Nanoseconds base_ = 0;   // L_0
+  Nanoseconds local_ = 0;  // at the last wait
 };
 
 class ClockSchedules {
  public:
+  static constexpr std::uint32_t kPlaces = 4;
+
   // `site`: of the call that waits.
-  Nanoseconds postpone(std::uintptr_t site, Nanoseconds deadline, Nanoseconds local) noexcept {
-    Place* place = find(site);
-    if (place == nullptr) {
-      place = &places_[next_++ % kPlaces];
-      *place = {site, {}};
-    }
-    return place->schedule.postpone(deadline, local);
-  }
-  void forget(std::uintptr_t site) noexcept {
-    if (Place* place = find(site)) *place = {};
+  Nanoseconds postpone(std::uintptr_t site, Nanoseconds deadline, Nanoseconds local,
+                       bool adds = true) noexcept {
+    Place& place = at(site);
+    place.used = ++uses_;
+    return place.schedule.postpone(deadline, local, adds);
   }
 
  private:
-  static constexpr std::uint32_t kPlaces = 4;
   struct Place {
     std::uintptr_t site = 0;
+    std::uint64_t used = 0;
     ClockSchedule schedule;
   };
 
-  Place* find(std::uintptr_t site) noexcept {
-    const auto found = std::find_if(places_.begin(), places_.end(),
-                                    [=](const Place& place) { return place.site == site; });
-    return found == places_.end() ? nullptr : &*found;
+  // A new one takes the place of one that is no schedule, else of the one not used for longest.
+  Place& at(std::uintptr_t site) noexcept {
+    Place* oldest = &places_[0];
+    for (Place& place : places_) {
+      if (place.site == site) return place;
+      const bool is_schedule = place.schedule.is_one();
+      const bool oldest_is = oldest->schedule.is_one();
+      if (is_schedule != oldest_is ? oldest_is : place.used < oldest->used) oldest = &place;
+    }
+    *oldest = {site, 0, {}};
+    return *oldest;
   }
 
   std::array<Place, kPlaces> places_{};
-  std::uint32_t next_ = 0;
+  std::uint64_t uses_ = 0;
 };
 
 }  // namespace coz

@@ -134,16 +134,13 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
   return true;
 }
 
-// Where what is outside is not held up, nor is the clock. Where waits are targets, a wait may have
-// been made shorter. And where threads wait in turn for one thing, that is held up already.
+// Delays do not count where devices are not held up either (amplified load), with --waits, where
+// the wait itself may have been shortened, and at calls that are known to be a queue.
 Nanoseconds ThreadDelays::behind_schedule(Nanoseconds deadline) noexcept {
   if (is_interrupting()) return 0;
-  const bool is_held_up = environment_.outside != nullptr && !follows_waits();
-  if (is_held_up && !environment_.outside->is_queue(site_).value_or(false)) {
-    return state_.schedules.postpone(site_, deadline, state_.clock.local());
-  }
-  state_.schedules.forget(site_);
-  return 0;
+  const bool adds = environment_.outside != nullptr && !follows_waits() &&
+                    !environment_.outside->is_queue(site_).value_or(false);
+  return state_.schedules.postpone(site_, deadline, state_.clock.local(), adds);
 }
 
 void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept {

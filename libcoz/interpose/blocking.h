@@ -118,19 +118,19 @@ constexpr Nanoseconds nanoseconds_of(const timespec& time) noexcept {
   return std::clamp(time.tv_sec, -kCentury, kCentury) * kSecond + time.tv_nsec;
 }
 
-// By how much to postpone a deadline of the program's, if it is of a schedule. Once profiling is
-// over, a thread stays as late as it is: it would catch up in one burst.
+// By how much to postpone a deadline of the program's, if it is of a schedule. After profiling, the
+// thread stays as late as it is by then: else all ticks that are due would come at once.
 COZ_WRAPPER_PART Nanoseconds behind_schedule(const timespec* deadline) {
   if (deadline == nullptr) return 0;
   const Nanoseconds at = nanoseconds_of(*deadline);
   if (auto delays = Session::current_delays()) return delays->behind_schedule(at);
   ThreadState* thread = Session::registered_thread();
-  if (thread == nullptr) return 0;
+  if (thread == nullptr || !Session::is_in_own_process()) return 0;
   const auto site = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
   return thread->delay.schedules.postpone(site, at, thread->delay.clock.local());
 }
 
-// Of clocks that go on while threads pause.
+// Whether a clock measures real time; clocks of processor time stand still in pauses.
 inline bool is_of_real_time(clockid_t clock) noexcept {
   return clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC || clock == CLOCK_BOOTTIME ||
          clock == CLOCK_TAI;

@@ -1,12 +1,15 @@
 // A thread that ticks by a schedule, every 2 ms, beside one that computes.
 //
 //   schedules sleep|condition
+//
+// Prints how often it has ticked.
 #include <coz.h>
 #include <time.h>
 
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdio>
 #include <cstring>
 #include <mutex>
 #include <thread>
@@ -18,6 +21,7 @@ constexpr std::chrono::milliseconds kStep{2};
 constexpr std::chrono::seconds kDuration{5};
 
 std::atomic<bool> ended{false};
+std::atomic<int> ticks{0};
 
 void sleep_until(Clock::time_point time) {
   const auto since = time.time_since_epoch();
@@ -39,6 +43,7 @@ void tick(bool sleeps) {
       nobody.wait_until(lock, next, [] { return false; });
     }
     COZ_PROGRESS_NAMED("tick");
+    ++ticks;
   }
 }
 
@@ -51,6 +56,7 @@ int main(int, char** arguments) {
     for (int i = 0; i < 100000; ++i) value = value * 3 + 1;  // LINE compute
     COZ_PROGRESS_NAMED("computed");
   }
+  std::printf("%d\n", ticks.load());
   ended = true;
   ticker.join();
 }

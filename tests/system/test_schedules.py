@@ -23,3 +23,17 @@ def test_a_schedule_is_kept_in_effective_time(coz, build, request, how):
         gained[name] = 1 - faster / base
     assert gained["computed"] > 0.5
     assert abs(gained["tick"]) < 0.1
+
+
+@pytest.mark.measured
+@pytest.mark.parametrize("how", ["sleep", "condition"])
+def test_after_profiling_a_thread_stays_as_late_as_it_is(coz, build, request, how):
+    """It does not catch up with its schedule in one burst: in 5 s there would be 2,500 ticks."""
+    source = request.config.rootpath / "tests/programs/schedules.cpp"
+    line = next(n for n, text in enumerate(source.read_text().splitlines(), 1) if "LINE compute" in text)
+    options = ("--fixed-line", f"{source}:{line}", "--fixed-speedup", 75, "--stop-after", "3s")
+    run = coz.run([build("schedules.cpp"), how], *options)
+    assert run.status == 0, run.err
+    delay = sum(record["delay"] for record in run.records("experiment"))
+    assert delay > 5e8
+    assert int(run.out) < 2500 - 0.8 * delay / 2e6

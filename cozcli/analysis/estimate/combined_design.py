@@ -52,10 +52,12 @@ class CombinedDesign:
     """The columns: intercept, c, κ, u of J targets, then for each target that may bend its bends and its
     loss, and at last the pairs.
 
-    share: a, (J,). bending: numbers of the targets that may bend. matrix: (N, P), parts of B.
+    scale: small effects of targets are so many times what they save. share: a, (J,). bending: numbers of the
+    targets that may bend. matrix: (N, P), parts of B.
     """
 
-    def __init__(self, rows: CombinedRows, pairs: Sequence[Pair] = ()) -> None:
+    def __init__(self, rows: CombinedRows, pairs: Sequence[Pair] = (), scale: float = 1.0) -> None:
+        self._min_start = MIN_START / scale
         self.share = np.maximum([target.share for target in rows.targets], MIN_SHARE)
         self.components = _components()
         self.rows = rows
@@ -128,7 +130,7 @@ class CombinedDesign:
         """How much less steep the target's curve is at some speedups than at first, between 0 and 1."""
         grid = np.linspace(0, 1, GRID)
         start = mean[1] + mean[FIXED + target]
-        if start < MIN_START:
+        if start < self._min_start:
             return np.zeros(len(speedups))
         slope = start + np.gradient(self.components @ mean[self.bends_of(target)], grid)
         return np.asarray(np.clip(1 - np.interp(speedups, grid, slope) / start, 0.0, 1.0))

@@ -49,6 +49,7 @@ from cozcli.analysis.estimate.combined_design import (
     CombinedDesign,
     Pair,
     at_speedups,
+    bend_kernel,
 )
 from cozcli.analysis.estimate.combined_rows import CombinedRows
 from cozcli.analysis.estimate.queue_link import QueueLink
@@ -138,12 +139,12 @@ class CombinedFit:
         fits = [(1.0, self), *self.others]
         return [(likelihood / sum(weight for weight, _ in fits), fit) for likelihood, fit in fits]
 
-    def effects(self, target: int, speedups: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+    def effects(self, target: int, speedups: Floats, around: Floats) -> tuple[Floats, Floats]:
         """A target's effects at S speedups, (S,), and their covariance, (S, S): means over all links.
 
-        unknown: covariance of what the target saves, beyond what the windows tell; (S, S).
+        around: standard deviation of what it saves, beyond what the windows tell; (S,).
         """
-        found = [(weight, *fit._effects_by_link(target, speedups, unknown)) for weight, fit in self.links]
+        found = [(weight, *fit._effects_by_link(target, speedups, around)) for weight, fit in self.links]
         value = np.asarray(sum(weight * each for weight, each, _ in found))
         spread = [
             weight * (covariance + np.outer(each - value, each - value)) for weight, each, covariance in found
@@ -155,9 +156,12 @@ class CombinedFit:
         operator, columns = self._saving(target, speedups)
         return np.asarray(operator @ self.posterior.mean[columns])
 
-    def _effects_by_link(self, target: int, speedups: Floats, unknown: Floats) -> tuple[Floats, Floats]:
+    def _effects_by_link(self, target: int, speedups: Floats, around: Floats) -> tuple[Floats, Floats]:
         operator, columns = self._saving(target, speedups)
-        covariance = operator @ self.posterior.covariance[np.ix_(columns, columns)] @ operator.T + unknown
+        covariance = operator @ self.posterior.covariance[np.ix_(columns, columns)] @ operator.T
+        covariance += np.outer(around, around)
+        if not self.may_bend(target):
+            covariance += self.share[target] ** 2 * self.prior_bend * bend_kernel(speedups, speedups)
         left = 1 - operator @ self.posterior.mean[columns]
         slope = self.link.slope(left)
         return 1 - self.link.relative(left), covariance * np.outer(slope, slope)
@@ -199,15 +203,15 @@ def fit_with_link(
     near: CombinedFit | None = None,
 ) -> CombinedFit:
     """The same with one link. near: a fit of the same terms from which to begin."""
-    design = CombinedDesign(rows, pairs)
+    design = CombinedDesign(rows, pairs, 1 + link.eta)
     variances = _start(design, kind, link)
     mean_c = MEAN_C / (1 + link.eta)
     least = LEAST if kind == THROUGHPUT else LEAST_LATENCY
     left, known, far, excess = np.ones(len(rows)), rows.weight, np.ones(1), np.ones(1)
     if near is not None:
-        left = near.left
+        left = link.left(near.link.relative(near.left))
         known = rows.weight * _exactness(link, left)
-        design.update(near.posterior.mean, left)
+        design.update(near.posterior.mean, link.relative(left))
         variances = _near(variances, near, link)
     for _ in range(MAX_STEPS):
         weight = known * far / excess
@@ -227,7 +231,7 @@ def fit_with_link(
         if is_settled:
             break
         left, variances = now, better
-        design.update(posterior.mean, left)
+        design.update(posterior.mean, link.relative(left))
         known = rows.weight * _exactness(link, left)
     return CombinedFit(rows, design, posterior, link, left, weight, residual)
 
@@ -239,11 +243,11 @@ def _near(start: Variances, fit: CombinedFit, link: QueueLink) -> Variances:
         replace(group, variance=known.variance * scale) if group.strength > 0 else group
         for group, known in zip(start.groups, found.groups, strict=True)
     )
-    return Variances(found.noise, found.block, groups)
+    return Variances(found.noise, start.block, groups)
 
 
 def _exactness(link: QueueLink, left: Floats) -> Floats:
-    """How much a window counts for how long its period is, (N,)."""
+    """How much a window counts for its period, (N,): much shorter than a baseline, it is no more exact."""
     return np.asarray(np.minimum(link.relative(left) / FULL_WEIGHT, 1.0) ** 2)
 
 
@@ -252,7 +256,8 @@ def _start(design: CombinedDesign, kind: str, link: QueueLink) -> Variances:
     variance_c, most, pair = VARIANCE_C, MOST_VARIANCE, VARIANCE_PAIR
     if kind != THROUGHPUT:
         variance_c, most, pair = VARIANCE_OF_LATENCIES, math.inf, VARIANCE_OF_LATENCIES
-    # Priors are of effects, which are 1 + η times what is saved: else the widest prior would win.
+    # Priors are of small effects, which are 1 + η times what is saved: with priors of savings, each η would
+    # have another one, and that would decide between them.
     scale = (1 + link.eta) ** 2
     of_shares = np.array([target.share_variance for target in design.rows.targets])
     bends, losses = BENDS * len(design.bending), len(design.bending)
@@ -261,7 +266,7 @@ def _start(design: CombinedDesign, kind: str, link: QueueLink) -> Variances:
         START,
         START,
         (
-            Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c / scale, VARIANCE_KAPPA])),
+            Group(slice(0, FIXED), 0.0, np.array([1e4, variance_c / scale, VARIANCE_KAPPA / scale])),
             Group(slice(FIXED, design.first_bend), u, of_shares / scale, u, STRENGTH, most),
             Group(slice(design.first_bend, design.first_loss), bend, np.zeros(bends), bend, STRENGTH, most),
             Group(slice(design.first_loss, design.first_pair), VARIANCE_LOSS, np.zeros(losses)),

@@ -45,7 +45,7 @@ CHUNK = 512
 
 @dataclass(frozen=True)
 class PairEstimate:
-    """What both targets at `PAIR_SPEEDUP` save beyond the sum of each alone, with a 95 % interval.
+    """What both targets at `PAIR_SPEEDUP` save beyond what follows from each alone, with a 95 % interval.
 
     windows: in which both were sped up.
     """
@@ -105,15 +105,15 @@ def estimate_pair(fit: CombinedFit, pair: Pair, kind: str, factors: Sequence[Fac
 
 
 def _effect_of_pair(fit: CombinedFit, pair: Pair) -> tuple[float, float]:
-    """By one link: the effect of both less those of each alone, and its variance."""
+    """By one link: what the pair's own term changes where both are sped up, and its variance."""
     column = fit.design.first_pair + fit.design.pairs.index(pair)
     unit = PAIR_SPEEDUP * fit.design.smaller_share(pair)
-    alone = np.array([float(fit.saved(target, np.array([PAIR_SPEEDUP]))[0]) for target in pair])
-    both = np.array([1 - alone.sum() - unit * float(fit.posterior.mean[column])])
-    effect = float(np.sum(fit.link.relative(1 - alone) - 1)) + 1 - float(fit.link.relative(both)[0])
+    alone = 1 - np.add(*(fit.saved(target, np.array([PAIR_SPEEDUP])) for target in pair))
+    left = alone - unit * float(fit.posterior.mean[column])
+    effect = float((fit.link.relative(alone) - fit.link.relative(left))[0])
     variance = unit**2 * float(fit.posterior.covariance[column, column])
     variance += float(environment(fit, np.array([unit]))[0]) ** 2
-    return effect, variance * float(fit.link.slope(both)[0]) ** 2
+    return effect, variance * float(fit.link.slope(left)[0]) ** 2
 
 
 def _together(rows: CombinedRows, pair: Pair) -> int:

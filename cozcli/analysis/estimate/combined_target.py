@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cozcli.analysis.estimate.combined_design import FIXED, at_speedups, bend_kernel
+from cozcli.analysis.estimate.combined_design import FIXED, at_speedups
 from cozcli.analysis.estimate.combined_fit import CombinedFit
 from cozcli.analysis.estimate.curve import GRID
 from cozcli.analysis.estimate.pause_error import TIMES_OF_LATENCY
@@ -136,10 +136,7 @@ def _effects(
     """Effects at the speedups, and their covariance."""
     share = float(fit.share[number])
     around = environment(fit, share * speedups)
-    unknown = np.outer(around, around)
-    if not fit.may_bend(number):
-        unknown += share**2 * fit.prior_bend * bend_kernel(speedups, speedups)
-    value, covariance = fit.effects(number, speedups, unknown)
+    value, covariance = fit.effects(number, speedups, around)
     beside = pauses * min(share, 1.0) * speedups
     if kind != THROUGHPUT:
         beside = beside * TIMES_OF_LATENCY * np.maximum(1 - value, 0.0)

@@ -32,6 +32,10 @@ class QueueLink:
         """W/W_0."""
         return np.asarray(left / self._denominator(left), dtype=np.float64)
 
+    def left(self, relative: Floats) -> Floats:
+        """What is left where W/W_0 is this: the inverse of relative()."""
+        return np.asarray(relative * (1 + self.eta) / (1 + self.eta * relative), dtype=np.float64)
+
     def slope(self, left: Floats) -> Floats:
         """The derivative of W/W_0 by `left`."""
         return np.asarray((1 + self.eta) / self._denominator(left) ** 2, dtype=np.float64)

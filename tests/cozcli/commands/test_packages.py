@@ -41,4 +41,4 @@ def test_forms_for_scripts_need_no_rich(form: str) -> None:
         command = [sys.executable, "-c", script, str(ROOT), "report", f"--{form}", profile]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
-        assert done.stdout or form == "annotate"  # whose sources are not there
+        assert done.stdout or (form, name) == ("annotate", "amp-lines.coz")  # no effect of which is certain

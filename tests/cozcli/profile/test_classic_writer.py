@@ -115,15 +115,18 @@ def test_samples_count_as_if_taken_each_millisecond() -> None:
     assert lines[-1] == ["runtime", f"time={10**9 + 25_000_000}"]
 
 
-def test_points_of_a_rejected_experiment_are_not_those_of_the_one_before(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "lost", ["experiment\tselected=/a.c:2\tspeed", "experiment\tselected=/a.c:2\tduration=-5"]
+)
+def test_points_of_a_lost_experiment_are_not_those_of_the_one_before(tmp_path: Path, lost: str) -> None:
+    head = "experiment\tselected=/a.c:{}\tspeedup=0.00\tduration=1000\tselected-samples=0"
     lines = ["startup\ttime=1"]
-    for location, duration, visits in [("/a.c:1", 1000, 10), ("/a.c:2", -5, 500), ("/a.c:3", 1000, 20)]:
-        head = f"experiment\tselected={location}\tspeedup=0.00\tduration={duration}\tselected-samples=0"
-        lines += [head, f"throughput-point\tname=t\tdelta={visits}"]
+    for experiment, visits in [(head.format(1), 10), (lost, 500), (head.format(3), 20)]:
+        lines += [experiment, f"throughput-point\tname=t\tdelta={visits}"]
     path = tmp_path / "broken.coz"
     path.write_text("\n".join(lines) + "\n")
     profile = load_profile([str(path)])
-    assert len(profile.rejected) == 2
+    assert profile.rejected
     found = [(e.location, [p.visits for p in e.points]) for e in profile.runs[0].experiments]
     assert found == [("/a.c:1", [10]), ("/a.c:3", [20])]
 

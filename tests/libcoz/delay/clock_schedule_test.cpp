@@ -10,6 +10,7 @@ namespace {
 
 using namespace delays_world;
 using coz::ClockSchedule;
+using coz::ClockSchedules;
 
 constexpr Nanoseconds kStep = 10 * kMillisecond;
 
@@ -57,20 +58,36 @@ TEST_CASE("a deadline for which a thread waits again is as late as before") {
   CHECK(schedule.postpone(deadline += kStep, 700) == 700);
 }
 
-TEST_CASE("a thread may wait elsewhere meanwhile") {
-  coz::ClockSchedules schedules;
+TEST_CASE("a thread may have several schedules, and other waits") {
+  ClockSchedules schedules;
   Nanoseconds deadline = 5 * coz::kSecond;
-  for (int i = 0; i < 5; ++i) schedules.postpone(0x10, deadline += kStep, 0);
-  CHECK(schedules.postpone(0x20, deadline + 7 * kMillisecond, 300) == 0);
-  CHECK(schedules.postpone(0x10, deadline += kStep, 400) == 400);
-  schedules.forget(0x20);
-  CHECK(schedules.postpone(0x10, deadline += kStep, 500) == 500);
-  schedules.forget(0x10);
-  CHECK(schedules.postpone(0x10, deadline += kStep, 600) == 0);
-  // There is room for four; the next one takes the place of the first.
-  for (std::uintptr_t site = 1; site <= 4; ++site) schedules.postpone(site, kStep, 0);
-  for (int i = 0; i < 4; ++i) schedules.postpone(4, deadline += kStep, 600);
-  CHECK(schedules.postpone(4, deadline += kStep, 700) == 100);
+  const auto tick_at = [&](std::uintptr_t site, Nanoseconds local) {
+    return schedules.postpone(site, deadline, local);
+  };
+  for (int i = 0; i < 5; ++i) {
+    deadline += kStep;
+    for (std::uintptr_t site = 1; site <= ClockSchedules::kPlaces; ++site) tick_at(site, 0);
+  }
+  deadline += kStep;
+  for (std::uintptr_t site = 1; site <= ClockSchedules::kPlaces; ++site) {
+    CHECK(tick_at(site, 400) == 400);
+  }
+  // There is room for four: a fifth takes the place of the one not used for longest.
+  CHECK(tick_at(5, 400) == 0);
+  deadline += kStep;
+  CHECK(tick_at(2, 500) == 500);
+  CHECK(tick_at(1, 500) == 0);  // in the place of the fifth, which is no schedule
+  CHECK(tick_at(3, 500) == 500);
+  CHECK(tick_at(4, 500) == 500);
+}
+
+TEST_CASE("what does not count leaves a thread as late as it was") {
+  ClockSchedule schedule;
+  Nanoseconds deadline = 5 * coz::kSecond;
+  for (int i = 0; i < 5; ++i) schedule.postpone(deadline += kStep, 0);
+  CHECK(schedule.postpone(deadline += kStep, 300) == 300);
+  CHECK(schedule.postpone(deadline += kStep, 900, false) == 300);
+  CHECK(schedule.postpone(deadline += kStep, 1000) == 400);
 }
 
 TEST_CASE("a thread that keeps to a schedule keeps to it in effective time") {
