@@ -113,8 +113,9 @@ def describe_runs(analysis: Analysis) -> list[str]:
     programs = list(dict.fromkeys(run.program for run in analysis.runs if run.program))
     if programs:
         name = ", ".join(programs)
-        if len(analysis.runs) == 1 and analysis.runs[0].arguments:
-            name = shortened(f"{name} {' '.join(analysis.runs[0].arguments)}")
+        arguments = {tuple(run.arguments) for run in analysis.runs}
+        if len(programs) == len(arguments) == 1 and (same := arguments.pop()):
+            name = shortened(" ".join((name, *same)))
     else:
         sources = dict.fromkeys(Path(run.source).name for run in analysis.runs)
         name = f"unnamed program in {', '.join(sources)}"
