@@ -22,7 +22,14 @@ from cozcli.launch.earlier_samples import EarlierSamples
 from cozcli.launch.ending import Ending
 from cozcli.launch.environment import random_seed
 from cozcli.launch.job import Job, expand, find_job, is_chosen, refuse_shared
-from cozcli.launch.preflight import Output, check_program, find_program, open_output, refuse_sanitized
+from cozcli.launch.preflight import (
+    Output,
+    check_program,
+    find_program,
+    is_of_another_build,
+    open_output,
+    refuse_sanitized,
+)
 from cozcli.launch.preparation import Preparation
 from cozcli.launch.profiled_process import (
     ChildProcess,
@@ -164,6 +171,8 @@ def _profile(
             process = LaunchedProcess(preparation, name, program, elf.interpreter, warn)
         series = RunSeries(Goal(options.repeat, options.duration, options.until), output.path)
         print_warnings(process.warnings())
+        if output.appends and is_of_another_build(output.path, program):
+            print_warnings([messages.run.another_build(options.output, str(program))])
         if output.appends and not options.quiet:
             _say(messages.run.appending(options.output))
         launch = Launch(

@@ -12,7 +12,8 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
-_PT_LOAD, _PT_DYNAMIC, _PT_INTERP = 1, 2, 3
+_PT_LOAD, _PT_DYNAMIC, _PT_INTERP, _PT_NOTE = 1, 2, 3, 4
+_NT_GNU_BUILD_ID = 3
 _MACHINES = {3: "i386", 40: "arm", 62: "x86_64", 183: "aarch64", 243: "riscv64", 21: "ppc64le", 22: "s390x"}
 #: No interpreter's path is longer than this (PATH_MAX).
 _MAX_PATH = 4096
@@ -23,6 +24,8 @@ NAMES_WITHIN = 16 << 20
 _MAX_DYNAMIC = 1 << 16
 #: Bytes of section names that are read: linkers' take some hundreds.
 _MAX_NAMES = 1 << 20
+#: Bytes of notes that are read: linkers' have a hundred.
+_MAX_NOTES = 1 << 16
 #: What a broken file leads to.
 _BROKEN = (struct.error, OverflowError, ValueError, IndexError)
 
@@ -115,6 +118,33 @@ def has_section(path: Path, names: Collection[bytes]) -> bool:
     except (OSError, *_BROKEN):
         return False
     return any(texts[begin : texts.find(b"\0", begin)] in names for begin, _, _ in sections)
+
+
+def build_id(path: Path) -> str:
+    """The build identity of an ELF file in hexadecimal digits; empty if it has none that can be read."""
+    try:
+        with path.open("rb") as stream:
+            header = _read_header(stream)
+            if header is None or not header.is_native:
+                return ""
+            for kind, offset, _, size, _ in _read_table(
+                stream, header, header.segments, header.layout.segment
+            ):
+                if kind != _PT_NOTE:
+                    continue
+                stream.seek(offset)
+                notes = stream.read(min(size, _MAX_NOTES))
+                at = 0
+                while at + 12 <= len(notes):
+                    name_size, size_of_content, note = struct.unpack_from("=III", notes, at)
+                    name = at + 12
+                    content = name + -(-name_size // 4) * 4
+                    if note == _NT_GNU_BUILD_ID and notes[name : name + name_size] == b"GNU\0":
+                        return notes[content : content + size_of_content].hex()
+                    at = content + -(-size_of_content // 4) * 4
+    except (OSError, *_BROKEN):
+        pass
+    return ""
 
 
 def dynamic_tags(path: Path) -> frozenset[int] | None:

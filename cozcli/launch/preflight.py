@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import json
 import os
 import stat
 from io import FileIO
@@ -11,7 +12,15 @@ from pathlib import Path
 
 from cozcli.errors import STATUS_NOT_EXECUTABLE, STATUS_NOT_FOUND, CozError, reason_of
 from cozcli.launch import messages
-from cozcli.launch.elf import NAMES_WITHIN, ElfFile, contains_any, has_section, read_elf, read_shebang
+from cozcli.launch.elf import (
+    NAMES_WITHIN,
+    ElfFile,
+    build_id,
+    contains_any,
+    has_section,
+    read_elf,
+    read_shebang,
+)
 from cozcli.messages import cannot_write
 from cozcli.output_file import resolve
 from cozcli.profile.fields import OWN_PROFILE
@@ -55,6 +64,18 @@ def find_program(name: str) -> Path:
         else messages.program.not_executable(name)
     )
     raise CozError(problem, STATUS_NOT_EXECUTABLE)
+
+
+def is_of_another_build(profile: Path, program: Path) -> bool:
+    """Is the first run of a profile one of the same program, but of another build?"""
+    try:
+        with profile.open("rb") as stream:
+            first = json.loads(stream.readline(HEAD))
+        before = first["build_id"] if first["program"] == str(program) else ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    now = build_id(program)
+    return bool(before and now and before != now)
 
 
 def check_program(path: Path) -> ElfFile:

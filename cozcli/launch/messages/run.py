@@ -105,6 +105,14 @@ def appending(name: str) -> str:
     return f"{name} holds earlier runs; this one is added to them."
 
 
+def another_build(name: str, program: str) -> Problem:
+    """Before a run adds to a profile."""
+    return Problem(
+        f"{name} holds runs of another build of {program}: line numbers may have moved.",
+        f"stop this run and remove {name}, or name another file by -o: one profile would mix both builds.",
+    )
+
+
 def run_summary(experiments: int, lines: int, profile: str, few: bool = False) -> str:
     """The last line of a successful run; `lines` is 0 where only load was amplified.
 

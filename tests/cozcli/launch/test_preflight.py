@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import subprocess
@@ -12,8 +13,14 @@ from typing import Any, cast
 import pytest
 
 from cozcli.errors import CozError
-from cozcli.launch.elf import has_section, read_elf, read_shebang
-from cozcli.launch.preflight import check_program, find_program, open_output, refuse_sanitized
+from cozcli.launch.elf import build_id, has_section, read_elf, read_shebang
+from cozcli.launch.preflight import (
+    check_program,
+    find_program,
+    is_of_another_build,
+    open_output,
+    refuse_sanitized,
+)
 
 pytestmark = pytest.mark.skipif(shutil.which("gcc") is None, reason="needs gcc")
 
@@ -135,6 +142,7 @@ def test_other_architecture_and_width(binary: Path, tmp_path: Path) -> None:
 def test_no_file_breaks_the_elf_reader(tmp_path: Path, raw: bytes) -> None:
     (tmp_path / "f").write_bytes(raw)
     read_elf(tmp_path / "f")
+    assert build_id(tmp_path / "f") == ""
     assert refusal(tmp_path / "f").status != 0
 
 
@@ -143,6 +151,27 @@ def test_truncated_elf_files(binary: Path, tmp_path: Path) -> None:
     for size in range(0, 1000, 37):
         (tmp_path / "t").write_bytes(raw[:size])
         read_elf(tmp_path / "t")
+        build_id(tmp_path / "t")
+
+
+def test_a_profile_of_another_build_is_told(binary: Path, tmp_path: Path) -> None:
+    listed = subprocess.run(["readelf", "-n", binary], capture_output=True, text=True, check=True).stdout
+    identity = build_id(binary)
+    assert len(identity) == 40
+    assert f"Build ID: {identity}" in listed
+    profile = tmp_path / "p.coz"
+    assert not is_of_another_build(profile, binary)
+    for program, build, other in [
+        (str(binary), identity, False),
+        (str(binary), "ab12", True),
+        (str(binary), "", False),
+        ("/another", "ab12", False),
+    ]:
+        profile.write_text(json.dumps({"type": "run", "program": program, "build_id": build}) + "\n")
+        assert is_of_another_build(profile, binary) == other
+    for text in ("", "startup\ttime=1\n", "[1]\n", "{}\n", '{"program": 1, "build_id": []}\n'):
+        profile.write_text(text)
+        assert not is_of_another_build(profile, binary)
 
 
 def test_finding_programs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
