@@ -33,6 +33,14 @@ COLUMNS = (
 )
 
 
+#: What people need who see the table alone.
+LEGEND = (
+    "Effects: changes in per cent if the code were 25, 50 or 75 % faster, with 95 % intervals; above 0 is "
+    f"faster (throughput) or shorter (latency). ~: from the fitted curve. {SIGNIFICANT}: the slope differs "
+    "from 0, with all lines considered. Exp.: experiments; in 8+30, the 30 had another main target."
+)
+
+
 class CsvReport:
     """One row for each line and progress point; fractions, as in JSON, with the column names of `COLUMNS`."""
 
@@ -91,7 +99,8 @@ class MarkdownReport:
         )
         tails = [line.strip() for line in describe_tails(analysis, name, point)]
         tail += "".join(f"\n{markdown_text(line)}\n" for line in (*pairs, *tails))
-        return head + (to_markdown(names, rows, right) if rows else "") + tail
+        table = to_markdown(names, rows, right) + f"\n{markdown_text(LEGEND)}\n" if rows else ""
+        return head + table + tail
 
 
 def _of_extensions(analysis: Analysis, prefix: str) -> str:
