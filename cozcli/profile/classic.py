@@ -44,6 +44,11 @@ _POINTS = (*_THROUGHPUT, "latency-point")
 _TYPES = {"startup", "experiment", *_POINTS, "runtime", "samples", "shutdown"}
 
 
+def delay_of(samples: int, speedup: float) -> int:
+    """What a window's other threads were delayed, ns: a part of the period for each sample in the target."""
+    return round(samples * speedup * SAMPLE_PERIOD)
+
+
 def is_classic(values: Mapping[str, object]) -> bool:
     """Is this JSON object a record of the classic tool (and not one of ours with the same type)?"""
     match _type_of(values):
@@ -189,7 +194,7 @@ class ClassicAssembler:
         duration = fields.positive("duration")
         speedup = check_speedup(fields.real("speedup", 1.0))
         target_samples = fields.natural("selected_samples", 0)
-        delay = min(round(target_samples * speedup * SAMPLE_PERIOD), MAX_NUMBER)
+        delay = min(delay_of(target_samples, speedup), MAX_NUMBER)
         return ExperimentRecord(
             location=fields.text("selected"),
             speedup=speedup,

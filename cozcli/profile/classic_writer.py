@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 
-from cozcli.profile.classic import SAMPLE_PERIOD
+from cozcli.profile.classic import SAMPLE_PERIOD, delay_of
 from cozcli.profile.profile import Run
 from cozcli.profile.records import ExperimentRecord, LatencyPoint, ThroughputPoint
 
@@ -35,9 +35,7 @@ class ClassicWriter:
             for experiment in _written(run):
                 yield from self._experiment(experiment, _samples(run, experiment))
             if run.samples is not None:
-                delays = sum(
-                    round(_samples(run, each) * each.speedup * SAMPLE_PERIOD) for each in _written(run)
-                )
+                delays = sum(delay_of(_samples(run, each), each.speedup) for each in _written(run))
                 yield self._line("runtime", {"time": run.samples.run_time + delays})
                 for line in run.samples.lines:
                     yield self._line("samples", {"location": line.location, "count": line.count})

@@ -43,10 +43,7 @@ def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Rec
         if values is None:
             if raw.endswith(b"\n"):
                 problems.garbage.append(number)
-                if b"experiment" in raw:  # the points that follow are not of the one before
-                    yield from classic.finish()
-                if is_damaged_start(raw):
-                    yield from _start_of_unknown_run(classic)
+                yield from _after_damage(raw, classic)
             else:
                 problems.truncated = number
             continue
@@ -62,10 +59,7 @@ def read_records(lines: Iterable[bytes], problems: ReadProblems) -> Iterator[Rec
                     yield record
         except RecordError as error:
             problems.rejected.append((number, str(error)))
-            if b"experiment" in raw:
-                yield from classic.finish()
-            if is_damaged_start(raw):
-                yield from _start_of_unknown_run(classic)
+            yield from _after_damage(raw, classic)
     yield from classic.finish()
 
 
@@ -93,10 +87,13 @@ def _text_of(raw: bytes) -> str:
     return raw.decode("utf-8", errors="replace").strip("\r\n \0\ufeff")
 
 
-def _start_of_unknown_run(classic: ClassicAssembler) -> Iterator[Record]:
-    """Instead of a damaged record of a run's start, so that what follows does not join the run before it."""
-    yield from classic.finish()
-    yield RunRecord()
+def _after_damage(raw: bytes, classic: ClassicAssembler) -> Iterator[Record]:
+    """Instead of a damaged record: what follows does not join an experiment or run before it."""
+    is_start = is_damaged_start(raw)
+    if is_start or b"experiment" in raw:
+        yield from classic.finish()
+    if is_start:
+        yield RunRecord()
 
 
 def _parse_line(text: str) -> dict[str, object] | None:

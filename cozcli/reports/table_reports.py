@@ -17,6 +17,7 @@ from cozcli.reports.base import (
 from cozcli.reports.cells import Cell, markdown_text, to_csv, to_markdown
 from cozcli.reports.extension import extensions_of, point_naming
 from cozcli.reports.intervals import with_interval
+from cozcli.reports.legend import explain_table
 from cozcli.reports.marks import describe_marks
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.summary import describe_rest, summarize
@@ -30,14 +31,6 @@ COLUMNS = (
     *("significant", "contention", "notes", "experiments"),
     *(f"effect_{100 * s:.0f}{part}" for s in SHOWN for part in ("", "_low", "_high")),
     *("largest_at", "largest_effect", "largest_low", "largest_high", "shape", "arrival_speedup"),
-)
-
-
-#: What people need who see the table alone.
-LEGEND = (
-    "Effects: changes in per cent if the code were 25, 50 or 75 % faster, with 95 % intervals; above 0 is "
-    f"faster (throughput) or shorter (latency). ~: from the fitted curve. {SIGNIFICANT}: the slope differs "
-    "from 0, with all lines considered. Exp.: experiments; in 8+30, the 30 had another main target."
 )
 
 
@@ -99,16 +92,20 @@ class MarkdownReport:
         )
         tails = [line.strip() for line in describe_tails(analysis, name, point)]
         tail += "".join(f"\n{markdown_text(line)}\n" for line in (*pairs, *tails))
-        table = to_markdown(names, rows, right) + f"\n{markdown_text(LEGEND)}\n" if rows else ""
-        return head + table + tail
+        if not rows:
+            return head + tail
+        legend = "".join(f"\n{markdown_text(line)}\n" for line in explain_table(analysis, intervals=True))
+        return head + to_markdown(names, rows, right) + tail + legend
 
 
 def _of_extensions(analysis: Analysis, prefix: str) -> str:
     """What extensions add to a report: tables, paragraphs, and the text report's footnotes."""
+    from rich.table import Table  # in which extensions give their tables
+
     found = []
     for extension in extensions_of(analysis):
         for shown in extension.tables(prefix):
-            if hasattr(shown, "columns"):
+            if isinstance(shown, Table):
                 names = [str(column.header) for column in shown.columns]
                 rows = zip(*([str(cell) for cell in column.cells] for column in shown.columns), strict=True)
                 found.append(to_markdown(names, rows, [True] * len(names)))

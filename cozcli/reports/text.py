@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cozcli.analysis.estimate.shape import Effect, effect_at, outline
+from cozcli.analysis.estimate.shape import Effect, effect_at
 from cozcli.analysis.rank.rest import divide
 from cozcli.analysis.result import Analysis, LineResult
 from cozcli.messages import printable
@@ -31,12 +31,13 @@ from cozcli.reports.base import (
 from cozcli.reports.console import UNLIMITED, console_for, printed
 from cozcli.reports.extension import ReportExtension, extensions_of, point_naming
 from cozcli.reports.intervals import UNKNOWN, with_interval
+from cozcli.reports.legend import explain_table
 from cozcli.reports.locks import HEADING as LOCKS
 from cozcli.reports.locks import describe_locks
-from cozcli.reports.marks import CONTENTION, describe_marks, explanations, marks_of
+from cozcli.reports.marks import CONTENTION, describe_marks
 from cozcli.reports.pairs import describe_pairs
 from cozcli.reports.source import Excerpt, excerpts
-from cozcli.reports.summary import describe_rest, is_bounded_only, summarize
+from cozcli.reports.summary import describe_rest, summarize
 from cozcli.reports.tails import describe_tails
 from cozcli.reports.targets import function_cell, has_functions, heading, naming, target_name
 
@@ -46,15 +47,6 @@ WITH_INTERVALS, WITH_FUNCTION, WITH_SLOPE_INTERVAL = 105, 122, 145
 USUAL_EFFECT = len("+12.3 ±12.3")
 #: Of how many lines callers are listed, of each how many, and with which share of its samples at least.
 MAX_LISTED, MAX_SHOWN, MIN_SHARE = 10, 4, 0.03
-ORDER = (
-    "{}s are ranked by what the slope amounts to at least, gain or loss: the bound nearer to 0 of its "
-    "interval, corrected for their number. Those with few data come last."
-)
-COMBINED = (
-    "All experiments tell of all {0}s: 8+30 in Exp. is 8 with the {0} as main target (with baselines), 30 "
-    "with it as a companion of another. Intervals use how long a {0} runs, too; a star needs the {0}'s own "
-    "experiments."
-)
 
 
 class TextReport:
@@ -116,7 +108,7 @@ class TextReport:
         surroundings = _callers(analysis, prefix) + _locks(analysis, prefix)
         for line in surroundings + (_instances(analysis, prefix) if self._instances else []):
             console.print(Text(line), soft_wrap=not terminal)
-        for line in _footnotes(analysis, room >= WITH_INTERVALS):
+        for line in explain_table(analysis, room >= WITH_INTERVALS):
             console.print(Text(line), soft_wrap=not terminal)
         return printed(console)
 
@@ -268,35 +260,3 @@ def _print_source(console: Console, excerpt: Excerpt, prefix: str) -> None:
         cut = line if len(line) <= room else line[: room - 1] + "…"
         console.print(Text(cut, style="" if marked else "dim"), no_wrap=True, crop=False, overflow="ignore")
     console.print()
-
-
-def _footnotes(analysis: Analysis, intervals: bool) -> list[str]:
-    shown = ", with a 95 % interval: ± half of it, or [its ends] where it is skewed" if intervals else ""
-    noun = heading(analysis.results).lower()
-    effects = (
-        f"Effects are changes in per cent if the {noun} were 25, 50 or 75 % faster{shown}: above 0 is faster "
-        "(throughput) or shorter (latency); ~ is read from the fitted curve."
-    )
-    if not intervals:
-        effects += (
-            " Dim effects may as well be none: their 95 % interval, for which a wider terminal has room, "
-        )
-        proven = all(result.is_proven for result in analysis.results)
-        effects += "includes 0" + ("." if proven else f", or other {noun}s suggest them.")
-    if intervals and any(
-        (found := effect_at(r, speedup)) and is_bounded_only(r, found)
-        for r in analysis.results
-        for speedup in SHOWN
-    ):
-        effects += (
-            " Where threads waited for cores, or queues did not settle, rely on the ends of skewed ones only."
-        )
-    lines = [effects, ORDER.format(heading(analysis.results))]
-    if any(result.significant for result in analysis.results):
-        lines.append(
-            f"{SIGNIFICANT}: the slope differs from 0 even when corrected for the number of {noun}s."
-        )
-    if any(result.is_combined for result in analysis.results):
-        lines.append(COMBINED.format(noun))
-    marks = (mark for r in analysis.results for mark in (*marks_of(r), outline(r).shape.value))
-    return lines + [f"{mark}: {text}" for mark, text in explanations(marks).items()]

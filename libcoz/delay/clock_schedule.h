@@ -13,7 +13,7 @@
 // again.
 //
 // A thread may have several schedules, each by the call that waits. One thread owns them. Time is
-// handed in, ns. Zeroed memory knows no schedule.
+// handed in, ns. Zeroed memory is valid: no schedule.
 #ifndef LIBCOZ_DELAY_CLOCK_SCHEDULE_H
 #define LIBCOZ_DELAY_CLOCK_SCHEDULE_H
 
@@ -31,9 +31,9 @@ class ClockSchedule {
   static constexpr int kEqualSteps = 3;
 
   // The thread, which has served `local`, waits until `deadline`, by any clock. Returns by how much
-  // to postpone that. `adds`: whether what it has served since the last wait counts.
-  Nanoseconds postpone(Nanoseconds deadline, Nanoseconds local, bool adds = true) noexcept {
-    if (!adds) base_ += local - local_;
+  // to postpone that. `counts`: does what it has served since the last wait?
+  Nanoseconds postpone(Nanoseconds deadline, Nanoseconds local, bool counts = true) noexcept {
+    if (!counts) base_ += local - local_;
     local_ = local;
     if (deadline != last_) {  // else it waits on, as for a condition
       const Nanoseconds step = deadline - last_;
@@ -45,9 +45,9 @@ class ClockSchedule {
       step_ = step;
       last_ = deadline;
     }
-    return is_one() ? std::max<Nanoseconds>(0, local - base_) : 0;
+    return is_known() ? std::max<Nanoseconds>(0, local - base_) : 0;
   }
-  bool is_one() const noexcept { return equal_ == kEqualSteps; }
+  bool is_known() const noexcept { return equal_ == kEqualSteps; }
 
  private:
   Nanoseconds last_ = 0;
@@ -57,16 +57,17 @@ class ClockSchedule {
   Nanoseconds local_ = 0;  // at the last wait
 };
 
+// Those of a thread.
 class ClockSchedules {
  public:
   static constexpr std::uint32_t kPlaces = 4;
 
   // `site`: of the call that waits.
   Nanoseconds postpone(std::uintptr_t site, Nanoseconds deadline, Nanoseconds local,
-                       bool adds = true) noexcept {
+                       bool counts = true) noexcept {
     Place& place = at(site);
     place.used = ++uses_;
-    return place.schedule.postpone(deadline, local, adds);
+    return place.schedule.postpone(deadline, local, counts);
   }
 
  private:
@@ -81,8 +82,8 @@ class ClockSchedules {
     Place* oldest = &places_[0];
     for (Place& place : places_) {
       if (place.site == site) return place;
-      const bool is_schedule = place.schedule.is_one();
-      const bool oldest_is = oldest->schedule.is_one();
+      const bool is_schedule = place.schedule.is_known();
+      const bool oldest_is = oldest->schedule.is_known();
       if (is_schedule != oldest_is ? oldest_is : place.used < oldest->used) oldest = &place;
     }
     *oldest = {site, 0, {}};

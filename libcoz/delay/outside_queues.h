@@ -12,7 +12,6 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 
 #include "common/clock.h"
 #include "delay/outside_queue.h"
@@ -26,12 +25,12 @@ class OutsideQueues {
     std::uint32_t place = 0;  // + 1; 0: there is none
   };
 
-  // Whether requests at `site` are known to be served in turn; nullopt if another thread is just
-  // using what is known.
-  std::optional<bool> is_queue(std::uintptr_t site) noexcept {
+  // Whether requests at `site` are known to be served in turn; false while another thread uses what
+  // is known.
+  bool is_queue(std::uintptr_t site) noexcept {
     Place& place = places_[place_of(site)];
     if (place.site.load(std::memory_order_relaxed) != site) return false;
-    if (!place.take(1)) return std::nullopt;
+    if (!place.take(1)) return false;
     const bool is_one = place.queue.servers() != 0;
     place.give_back();
     return is_one;

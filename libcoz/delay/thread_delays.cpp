@@ -138,9 +138,9 @@ bool ThreadDelays::before_blocking(WaitsFor waits_for) noexcept {
 // the wait itself may have been shortened, and at calls that are known to be a queue.
 Nanoseconds ThreadDelays::behind_schedule(Nanoseconds deadline) noexcept {
   if (is_interrupting()) return 0;
-  const bool adds = environment_.outside != nullptr && !follows_waits() &&
-                    !environment_.outside->is_queue(site_).value_or(false);
-  return state_.schedules.postpone(site_, deadline, state_.clock.local(), adds);
+  const bool counts =
+      environment_.outside != nullptr && !follows_waits() && !environment_.outside->is_queue(site_);
+  return state_.schedules.postpone(site_, deadline, state_.clock.local(), counts);
 }
 
 void ThreadDelays::after_yielding(Nanoseconds local, Nanoseconds lasted) noexcept {

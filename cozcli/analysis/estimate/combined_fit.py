@@ -137,7 +137,8 @@ class CombinedFit:
     def links(self) -> list[tuple[float, CombinedFit]]:
         """All fits that count, each with its weight; the sum is 1."""
         fits = [(1.0, self), *self.others]
-        return [(likelihood / sum(weight for weight, _ in fits), fit) for likelihood, fit in fits]
+        total = sum(likelihood for likelihood, _ in fits)
+        return [(likelihood / total, fit) for likelihood, fit in fits]
 
     def effects(self, target: int, speedups: Floats, around: Floats) -> tuple[Floats, Floats]:
         """A target's effects at S speedups, (S,), and their covariance, (S, S): means over all links.
@@ -183,7 +184,7 @@ def fit_combined(rows: CombinedRows, kind: str = THROUGHPUT, pairs: Sequence[Pai
         return fit_with_link(rows, kind, pairs, QueueLink())
     fits: list[CombinedFit] = []
     logarithms: list[float] = []
-    for eta in ETAS:  # each begins where the last one ended
+    for eta in ETAS:  # each begins where the last one ended, which takes half of the time
         fits.append(fit_with_link(rows, kind, pairs, QueueLink(eta), fits[-1] if fits else None))
         prior = -((math.log1p(eta) / PRIOR_ETA) ** 2) / 2
         logarithms.append(fits[-1].posterior.log_likelihood + prior)
